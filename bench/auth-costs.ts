@@ -7,7 +7,7 @@ import { createAuthorization } from '../src/authorization/modes.ts';
 import type { BindingObject, RoleObject } from '../src/authorization/rbac-objects.ts';
 import { FakeClient } from '../src/client/fake-client.ts';
 import type { AuthorizationAttributes } from '../src/api/authorization.ts';
-import { MetricRegistry } from '../src/server/metrics/registry.ts';
+import { MetricRegistry } from '../src/metrics/registry.ts';
 
 /* Who asks, and may they: what each costs a request, in CPU time, without a server around it. */
 

@@ -1,5 +1,5 @@
 import type { AdmissionOperation } from '../registry/admission.ts';
-import type { Family, HistogramSeries, MetricRegistry, NumberSeries, SummarySeries } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 
 /** As upstream labels them: the steps, and, of webhooks' own metrics alone, `validating`. */
 export type StepLabel = 'admit' | 'validate';
@@ -16,10 +16,6 @@ export interface ConditionOwner {
   readonly type: StepLabel | WebhookType;
 }
 
-const STEP_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
-const WEBHOOK_BUCKETS = [...STEP_BUCKETS, 10, 25];
-const CONDITION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
-const POLICY_BUCKETS = [0.0000005, 0.001, 0.01, 0.1, 1];
 /** Codes of webhooks are whatever they say; beyond this, all are one label. */
 const MAX_CODE = 600;
 
@@ -27,58 +23,39 @@ interface Observable {
   observe(value: number): void;
 }
 
-/** What is observed over and over with the same labels, the last of which says whether it was refused: found once, and again after a reset. */
+/** What is observed over and over with the same labels, the last of which says whether it was refused: found once. */
 export class Durations {
-  readonly #families: readonly Family<HistogramSeries | SummarySeries>[];
-  readonly #labels: readonly string[];
+  readonly #seriesOf: (rejected: string) => readonly Observable[];
   #admitted: readonly Observable[] | undefined;
   #rejected: readonly Observable[] | undefined;
 
-  constructor(families: readonly Family<HistogramSeries | SummarySeries>[], labels: readonly string[]) {
-    this.#families = families;
-    this.#labels = labels;
+  constructor(seriesOf: (rejected: string) => readonly Observable[]) {
+    this.#seriesOf = seriesOf;
   }
 
   observe(durationMs: number, isRejected: boolean): void {
-    const series = isRejected ? (this.#rejected ??= this.#series('true')) : (this.#admitted ??= this.#series('false'));
+    const series = isRejected ? (this.#rejected ??= this.#seriesOf('true')) : (this.#admitted ??= this.#seriesOf('false'));
     for (const one of series) one.observe(durationMs / 1000);
-  }
-
-  forget(): void {
-    this.#admitted = this.#rejected = undefined;
-  }
-
-  #series(rejected: string): Observable[] {
-    return this.#families.map((family) => family.with(...this.#labels, rejected));
   }
 }
 
 /** What admission counts, by upstream's names and labels (apiserver/pkg/admission/metrics and those of its policies). Durations are given in milliseconds. */
 export class AdmissionMetrics {
   readonly #families: ReturnType<typeof registerFamilies>;
-  readonly #kept: Durations[] = [];
 
   constructor(registry: MetricRegistry) {
     this.#families = registerFamilies(registry);
-    registry.onReset(() => {
-      for (const durations of this.#kept) durations.forget();
-    });
   }
 
   /** Of the whole of a step. Keep it. */
   step(step: StepLabel, operation: AdmissionOperation): Durations {
-    return this.#keep([this.#families.step, this.#families.stepSummary], step, operation);
+    const { step: histogram, stepSummary } = this.#families;
+    return new Durations((rejected) => [histogram.with(step, operation, rejected), stepSummary.with(step, operation, rejected)]);
   }
 
   /** Of one plug-in. Keep it. */
   plugin(name: string, step: StepLabel, operation: AdmissionOperation): Durations {
-    return this.#keep([this.#families.plugin], name, step, operation);
-  }
-
-  #keep(families: readonly Family<HistogramSeries | SummarySeries>[], ...labels: string[]): Durations {
-    const durations = new Durations(families, labels);
-    this.#kept.push(durations);
-    return durations;
+    return new Durations((rejected) => [this.#families.plugin.with(name, step, operation, rejected)]);
   }
 
   webhookCalled(name: string, type: WebhookType, operation: string, durationMs: number, code: number, isRejected: boolean): void {
@@ -124,122 +101,21 @@ export function policyErrorType(message: string): string {
   return message.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';
 }
 
-const CONDITION_LABELS = ['name', 'kind', 'type', 'operation'];
-const WEBHOOK_LABELS = ['name', 'type', 'operation'];
-
 function registerFamilies(registry: MetricRegistry) {
-  return { ...stepFamilies(registry), ...webhookFamilies(registry), ...conditionFamilies(registry), ...policyFamilies(registry) };
-}
-
-function stepFamilies(registry: MetricRegistry) {
-  const labels = ['type', 'operation', 'rejected'];
   return {
-    step: registry.histogram({
-      name: 'apiserver_admission_step_admission_duration_seconds',
-      help: 'Seconds that a step of admission took, by step (admit or validate), operation, and whether it refused.',
-      stability: 'STABLE',
-      labels,
-      buckets: STEP_BUCKETS,
-    }),
-    stepSummary: registry.summary({
-      name: 'apiserver_admission_step_admission_duration_seconds_summary',
-      help: 'Seconds that a step of admission took, in sum, by step (admit or validate), operation, and whether it refused.',
-      stability: 'ALPHA',
-      labels,
-    }),
-    plugin: registry.histogram({
-      name: 'apiserver_admission_controller_admission_duration_seconds',
-      help: 'Seconds that a plug-in took over what concerns it, by name, step (admit or validate), operation, and whether it refused.',
-      stability: 'STABLE',
-      labels: ['name', ...labels],
-      buckets: STEP_BUCKETS,
-    }),
+    step: registry.family('apiserver_admission_step_admission_duration_seconds'),
+    stepSummary: registry.family('apiserver_admission_step_admission_duration_seconds_summary'),
+    plugin: registry.family('apiserver_admission_controller_admission_duration_seconds'),
+    webhook: registry.family('apiserver_admission_webhook_admission_duration_seconds'),
+    webhookRejections: registry.family('apiserver_admission_webhook_rejection_count'),
+    webhookFailOpen: registry.family('apiserver_admission_webhook_fail_open_count'),
+    webhookRequests: registry.family('apiserver_admission_webhook_request_total'),
+    conditionErrors: registry.family('apiserver_admission_match_condition_evaluation_errors_total'),
+    conditionExclusions: registry.family('apiserver_admission_match_condition_exclusions_total'),
+    conditions: registry.family('apiserver_admission_match_condition_evaluation_seconds'),
+    validationChecks: registry.family('apiserver_validating_admission_policy_check_total'),
+    validations: registry.family('apiserver_validating_admission_policy_check_duration_seconds'),
+    mutationChecks: registry.family('apiserver_mutating_admission_policy_check_total'),
+    mutations: registry.family('apiserver_mutating_admission_policy_check_duration_seconds'),
   };
 }
-
-function webhookFamilies(registry: MetricRegistry) {
-  return {
-    webhook: registry.histogram({
-      name: 'apiserver_admission_webhook_admission_duration_seconds',
-      help: 'Seconds that the call of a webhook took, by its name, type (admit or validating), operation, and whether it refused.',
-      stability: 'STABLE',
-      labels: [...WEBHOOK_LABELS, 'rejected'],
-      buckets: WEBHOOK_BUCKETS,
-    }),
-    webhookRejections: counter(
-      registry,
-      'apiserver_admission_webhook_rejection_count',
-      'Refusals that came of webhooks, by name, type, operation, cause, and the code of the answer; codes above 600 count as 600.',
-      [...WEBHOOK_LABELS, 'error_type', 'rejection_code'],
-    ),
-    webhookFailOpen: counter(registry, 'apiserver_admission_webhook_fail_open_count', 'Webhooks that failed and were passed over, by name and type.', [
-      'name',
-      'type',
-    ]),
-    webhookRequests: counter(
-      registry,
-      'apiserver_admission_webhook_request_total',
-      'Calls of webhooks, by name, type, operation, code of the answer (codes above 600 count as 600), and whether it refused.',
-      [...WEBHOOK_LABELS, 'code', 'rejected'],
-    ),
-  };
-}
-
-function conditionFamilies(registry: MetricRegistry) {
-  return {
-    conditionErrors: counter(
-      registry,
-      'apiserver_admission_match_condition_evaluation_errors_total',
-      'Match conditions that ended in an error, by whose they are (name and kind), type and operation.',
-      CONDITION_LABELS,
-    ),
-    conditionExclusions: counter(
-      registry,
-      'apiserver_admission_match_condition_exclusions_total',
-      'Requests that match conditions kept from a webhook, by whose they are (name and kind), type and operation.',
-      CONDITION_LABELS,
-    ),
-    conditions: registry.histogram({
-      name: 'apiserver_admission_match_condition_evaluation_seconds',
-      help: 'Seconds that match conditions took which did not all hold, by whose they are (name and kind), type and operation.',
-      stability: 'ALPHA',
-      labels: CONDITION_LABELS,
-      buckets: CONDITION_BUCKETS,
-    }),
-  };
-}
-
-function policyFamilies(registry: MetricRegistry) {
-  const labels = ['policy', 'policy_binding', 'error_type'];
-  return {
-    validationChecks: registry.counter({
-      name: 'apiserver_validating_admission_policy_check_total',
-      help: 'Expressions of validating policies that were not kept or had no answer, by policy, binding, kind of error, and what was done.',
-      stability: 'BETA',
-      labels: [...labels, 'enforcement_action'],
-    }),
-    validations: registry.histogram({
-      name: 'apiserver_validating_admission_policy_check_duration_seconds',
-      help: 'Seconds that these expressions took, by policy, binding, kind of error, and what was done.',
-      stability: 'BETA',
-      labels: [...labels, 'enforcement_action'],
-      buckets: POLICY_BUCKETS,
-    }),
-    mutationChecks: counter(
-      registry,
-      'apiserver_mutating_admission_policy_check_total',
-      'Mutations of policies, by policy, binding and kind of error.',
-      labels,
-    ),
-    mutations: registry.histogram({
-      name: 'apiserver_mutating_admission_policy_check_duration_seconds',
-      help: 'Seconds that a mutation of a policy took, by policy, binding and kind of error.',
-      stability: 'ALPHA',
-      labels,
-      buckets: POLICY_BUCKETS,
-    }),
-  };
-}
-
-const counter = (registry: MetricRegistry, name: string, help: string, labels: readonly string[]): Family<NumberSeries> =>
-  registry.counter({ name, help, stability: 'ALPHA', labels });

@@ -5,7 +5,7 @@ import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { RemoteApis } from '../server/remote-apis.ts';
 import { type CustomVersions, keepCustomApiServices } from './custom-api-services.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';

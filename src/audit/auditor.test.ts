@@ -6,7 +6,7 @@ import { errorWriter } from '../server/filters/write-error.ts';
 import type { RequestHandler } from '../server/filters/filter.ts';
 import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { IncomingRequest } from '../server/server-request.ts';
 import { FakeExchange } from '../server/testing/fake-exchange.ts';

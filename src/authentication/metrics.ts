@@ -1,4 +1,4 @@
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import { labelHash } from '../api/server-identity.ts';
 
 /** What a JWT authenticator tells of itself. */
@@ -32,39 +32,19 @@ export interface AuthenticationMetricsOptions {
   tellsKeys: boolean;
 }
 
-const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 /** apiserver_authentication_jwt_* and authentication_token_cache_* (…/authenticator/token/oidc/metrics.go, apiserver/pkg/authentication/token/cache/stats.go). */
 export function registerAuthenticationMetrics(registry: MetricRegistry, { serverId, tellsKeys }: AuthenticationMetricsOptions): AuthenticationMetrics {
   return { jwt: registerJwt(registry, labelHash(serverId), tellsKeys), tokenCache: registerTokenCache(registry) };
 }
 
 function registerJwt(registry: MetricRegistry, server: string, tellsKeys: boolean): (issuer: string) => JwtMetrics {
-  const prefix = 'apiserver_authentication_jwt_authenticator_';
-  const latency = registry.histogram({
-    name: `${prefix}latency_seconds`,
-    help: 'Seconds that looking at a token that was not remembered took.',
-    stability: 'ALPHA',
-    labels: ['result', 'jwt_issuer_hash'],
-    buckets: LATENCY_BUCKETS,
-  });
-  const fetched = registry.gauge({
-    name: `${prefix}jwks_fetch_last_timestamp_seconds`,
-    help: 'When the keys of an issuer were last fetched, by whether they came.',
-    stability: 'ALPHA',
-    labels: ['result', 'jwt_issuer_hash', 'apiserver_id_hash'],
-  });
-  const keySets = registry.gauge({
-    name: `${prefix}jwks_fetch_last_key_set_info`,
-    help: 'The keys of an issuer that were fetched last, by their hash.',
-    stability: 'ALPHA',
-    labels: ['jwt_issuer_hash', 'apiserver_id_hash', 'hash'],
-  });
+  const latency = registry.family('apiserver_authentication_jwt_authenticator_latency_seconds');
+  const fetched = registry.family('apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds');
+  const keySets = registry.family('apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info');
   /** The last key set of each issuer, by hashes: a family forgets only as a whole. */
   const current = new Map<string, string>();
   const printKeySets = (): void => {
-    keySets.reset();
+    keySets.clear();
     for (const [issuer, hash] of current) keySets.with(issuer, server, hash).set(1);
   };
   return (issuerUrl) => {
@@ -87,23 +67,10 @@ function registerJwt(registry: MetricRegistry, server: string, tellsKeys: boolea
 }
 
 function registerTokenCache(registry: MetricRegistry): TokenCacheMetrics {
-  const name = (suffix: string): string => `authentication_token_cache_${suffix}`;
-  const labels = ['status'];
-  const duration = registry.histogram({
-    name: name('request_duration_seconds'),
-    help: 'Seconds that finding a token took, in the cache or elsewhere.',
-    stability: 'ALPHA',
-    labels,
-    buckets: DEFAULT_BUCKETS,
-  });
-  const requests = registry.counter({
-    name: name('request_total'),
-    help: 'Tokens that were asked for, by whether the cache had them.',
-    stability: 'ALPHA',
-    labels,
-  });
-  const fetches = registry.counter({ name: name('fetch_total'), help: 'Tokens that were looked up elsewhere.', stability: 'ALPHA', labels });
-  const active = registry.gauge({ name: name('active_fetch_count'), help: 'Tokens that are being looked up, or waited for.', stability: 'ALPHA', labels });
+  const duration = registry.family('authentication_token_cache_request_duration_seconds');
+  const requests = registry.family('authentication_token_cache_request_total');
+  const fetches = registry.family('authentication_token_cache_fetch_total');
+  const active = registry.family('authentication_token_cache_active_fetch_count');
   return {
     asked(isHit, durationMs) {
       const status = isHit ? 'hit' : 'miss';

@@ -25,7 +25,7 @@ import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authenticator } from '../server/authenticator.ts';
 import { registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Reloadable } from '../serving/certificates/reload.ts';
 import { summarize } from '../api/field-errors.ts';
 import type { Dial } from '../net/dial.ts';

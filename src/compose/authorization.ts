@@ -4,7 +4,7 @@ import { type ConditionCompiler, noConditions } from '../authorization/match-con
 import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, createAuthorization, prepareAuthorizers } from '../authorization/modes.ts';
 import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
 import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Dial } from '../net/dial.ts';
 import type { AccessFiles } from './access.ts';
 import { CommandError } from '../options/command-error.ts';

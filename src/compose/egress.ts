@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import { type ConnectProxy, type DialObserver, dialThrough } from '../serving/egress/http-connect.ts';
 import { TlsDialer, type TlsTarget } from '../serving/tls-dialer.ts';
 import { type Dial, dialDirectly, dialUnix, hostPort } from '../net/dial.ts';
@@ -82,31 +82,13 @@ async function tlsTarget({ caBundle = '', clientCert = '', clientKey = '', tlsSe
   };
 }
 
-const LATENCY_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5];
 const PROTOCOL = 'http_connect';
 
 /** apiserver/pkg/server/egressselector/metrics */
 function registerDialMetrics(registry: MetricRegistry): ObserverFor {
-  const labels = ['protocol', 'transport'];
-  const starts = registry.counter({
-    name: 'apiserver_egress_dialer_dial_start_total',
-    help: 'Connections asked for through a proxy, by its protocol and the transport to it.',
-    stability: 'ALPHA',
-    labels,
-  });
-  const latencies = registry.histogram({
-    name: 'apiserver_egress_dialer_dial_duration_seconds',
-    help: 'How long connections through a proxy took to stand, by its protocol and the transport to it.',
-    stability: 'ALPHA',
-    labels,
-    buckets: LATENCY_SECONDS,
-  });
-  const failures = registry.counter({
-    name: 'apiserver_egress_dialer_dial_failure_count',
-    help: 'Connections through a proxy that failed, by its protocol, the transport to it, and the stage: connect (to the proxy) or proxy.',
-    stability: 'ALPHA',
-    labels: [...labels, 'stage'],
-  });
+  const starts = registry.family('apiserver_egress_dialer_dial_start_total');
+  const latencies = registry.family('apiserver_egress_dialer_dial_duration_seconds');
+  const failures = registry.family('apiserver_egress_dialer_dial_failure_count');
   return (transport) => ({
     onStart: () => starts.with(PROTOCOL, transport).inc(),
     onFailure: (stage) => failures.with(PROTOCOL, transport, stage).inc(),

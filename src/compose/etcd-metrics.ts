@@ -1,11 +1,7 @@
 import { storedResource } from '../apis/stored-resources.ts';
-import type { Family, HistogramSeries, MetricRegistry, NumberSeries } from '../server/metrics/registry.ts';
+import type { HistogramSeries, NumberSeries } from '../metrics/family.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { EtcdObserver, EtcdOperation } from '../storage/engines/etcd/observer.ts';
-
-/** Upstream's buckets (apiserver/pkg/storage/etcd3/metrics/metrics.go). */
-const LATENCY_SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
-const LEASE_OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000];
-const REQUEST_LABELS = ['operation', 'group', 'resource'];
 
 interface RequestSeries {
   latency: HistogramSeries;
@@ -15,19 +11,10 @@ interface RequestSeries {
 
 /** Upstream's metrics of etcd, by the resource that a key belongs to. `prefix`: `/registry/`. */
 export function registerEtcdMetrics(registry: MetricRegistry, prefix: string): EtcdObserver {
-  const latencies = registry.histogram({
-    name: 'etcd_request_duration_seconds',
-    help: 'How long etcd took to answer, by operation and resource.',
-    stability: 'ALPHA',
-    labels: REQUEST_LABELS,
-    buckets: LATENCY_SECONDS,
-  });
-  const requests = registry.counter({ name: 'etcd_requests_total', help: 'Requests to etcd.', stability: 'ALPHA', labels: REQUEST_LABELS });
-  const errors = registry.counter({ name: 'etcd_request_errors_total', help: 'Requests to etcd that failed.', stability: 'ALPHA', labels: REQUEST_LABELS });
-  const leaseObjects = registry.histogram({ name: 'etcd_lease_object_counts', help: 'Objects on one lease.', stability: 'ALPHA', buckets: LEASE_OBJECTS });
+  const leaseObjects = registry.family('etcd_lease_object_counts');
   // One watch serves all resources, so there is one series.
-  const bookmarks = registry.counter({ name: 'etcd_bookmark_total', help: 'Signs of progress from etcd.', stability: 'ALPHA', labels: ['group', 'resource'] });
-  const seriesOf = requestSeries({ latencies, requests, errors }, prefix, registry);
+  const bookmarks = registry.family('etcd_bookmark_total');
+  const seriesOf = requestSeries(registry, prefix);
   return {
     begin(operation, key) {
       const startedAtMs = performance.now();
@@ -43,21 +30,17 @@ export function registerEtcdMetrics(registry: MetricRegistry, prefix: string): E
   };
 }
 
-interface Families {
-  latencies: Family<HistogramSeries>;
-  requests: Family<NumberSeries>;
-  errors: Family<NumberSeries>;
-}
-
-function requestSeries({ latencies, requests, errors }: Families, prefix: string, registry: MetricRegistry) {
+function requestSeries(registry: MetricRegistry, prefix: string) {
+  const latencies = registry.family('etcd_request_duration_seconds');
+  const requests = registry.family('etcd_requests_total');
+  const errors = registry.family('etcd_request_errors_total');
   const known = new Map<string, RequestSeries>();
-  registry.onReset(() => known.clear());
   return (operation: EtcdOperation, key: string): RequestSeries => {
     const { group, resource } = key.startsWith(prefix) ? storedResource(key.slice(prefix.length)) : { group: '', resource: '' };
     const name = `${operation} ${resource}.${group}`;
     const found = known.get(name);
     if (found) return found;
-    const labels = [operation, group, resource];
+    const labels = [operation, group, resource] as const;
     const made = { latency: latencies.with(...labels), requests: requests.with(...labels), errors: () => errors.with(...labels) };
     known.set(name, made);
     return made;
@@ -73,12 +56,7 @@ const SIZE_TIMEOUT_MS = 1_000;
 
 /** Reads the size of each cluster once an interval, from the first member that tells it. Answers what ends this. */
 export function pollSizes(registry: MetricRegistry, clusters: readonly Sized[], intervalMs: number): () => void {
-  const gauge = registry.gauge({
-    name: 'apiserver_storage_size_bytes',
-    help: "Size of the store's file as it lies on the disk.",
-    stability: 'STABLE',
-    labels: ['storage_cluster_id'],
-  });
+  const gauge = registry.family('apiserver_storage_size_bytes');
   const poll = async (cluster: Sized, index: number): Promise<void> => {
     const sizeBytes = (await cluster.sizes(SIZE_TIMEOUT_MS)).find(([, size]) => size !== undefined)?.[1];
     if (sizeBytes !== undefined) gauge.with(`etcd-${index}`).set(sizeBytes);

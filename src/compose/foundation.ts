@@ -1,6 +1,6 @@
 import type { GenericServer } from '../server/generic-server.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import type { Closers } from './closers.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import { type Egress, openEgress } from './egress.ts';

@@ -14,12 +14,23 @@ import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
 import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
+import { type RuntimeWatch, eventLoopCheck, registerRuntimeMetrics } from '../server/metrics/runtime-metrics.ts';
 import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
 import { shareOf } from './flow-control.ts';
+import { listFeatures } from '../options/feature-gates.ts';
+import type { HealthCheck } from '../server/health.ts';
 import { mergeMetrics } from '../workers/merged-metrics.ts';
 import { type MetricsEndpointOptions, metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
-import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import {
+  type BuildInfo,
+  type VersionInfo,
+  registerBuildInfo,
+  registerFeatures,
+  registerProcessMetrics,
+  registerStorageObjects,
+} from '../server/metrics/process-metrics.ts';
+import { INDICATORS } from '../metrics/inventory.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
 import { ApiError } from '../api/errors.ts';
@@ -52,12 +63,15 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   const { flowControl } = parts;
   const { options, logger, registry, securePort } = parts.foundation;
   const { stores, kubelets, values } = parts.objects;
-  const indicators = new MetricRegistry(registry.selection);
+  const indicators = new MetricRegistry(registry.selection, INDICATORS);
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
+  const runtime = registerRuntimeMetrics(registry);
+  parts.foundation.closers.add(() => runtime.stop());
   registerBuildInfo(registry, info);
   registerMetaMetrics(registry);
-  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.counts());
+  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.sizes());
+  registerFeatures(registry, versionInfo(info), listFeatures(options.featureGates));
   return {
     filters: filterOptions(parts),
     discovery: {
@@ -74,7 +88,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       requestTimeoutMs: options.requestTimeoutMs,
     },
     livezGraceMs: options.livezGracePeriodMs,
-    ...storageChecks(options, values),
+    ...storageChecks(options, values, eventLoopChecks(options.livezStallLimitMs, runtime)),
     unsyncedInformers: () => stores.unsynced(),
     observeHealth: registerHealthMetrics(indicators),
     paths: new Map<string, Handler>([
@@ -100,6 +114,13 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   };
 }
 
+/** No other version is emulated; the one before is still spoken with. */
+const versionInfo = ({ gitVersion, major, minor }: BuildInfo): VersionInfo => ({
+  binary: gitVersion.replace(/^v/, ''),
+  emulation: `${major}.${minor}`,
+  minCompat: `${major}.${Number(minor) - 1}`,
+});
+
 const DEBUGGING_PATHS = ['/healthz', '/livez', '/metrics', '/readyz', '/version'];
 
 function componentPages(options: CompletedOptions, { major, minor, gitVersion }: BuildInfo): [string, Handler][] {
@@ -113,10 +134,14 @@ function componentPages(options: CompletedOptions, { major, minor, gitVersion }:
   ];
 }
 
+/** --livez-stall-limit */
+const eventLoopChecks = (limitMs: number, runtime: RuntimeWatch): HealthCheck[] => (limitMs > 0 ? [eventLoopCheck(limitMs, runtime)] : []);
+
 /** Named for etcd whatever the engine is: probes ask for these names (apiserver/pkg/server/options/etcd.go addEtcdHealthEndpoint). */
 function storageChecks(
   options: CompletedOptions,
   { storage: { engine, overrides }, healthChecks }: StoredValues,
+  ownChecks: readonly HealthCheck[],
 ): Pick<FrontOptions, 'healthChecks' | 'encryptionChecks' | 'readinessChecks'> {
   const others = [...new Set(overrides.values())];
   const checks = (name: string, othersName: string, timeoutMs: number) => [
@@ -124,7 +149,7 @@ function storageChecks(
     ...others.map((other, index) => ({ name: `${othersName}-${index}`, group: name, check: () => other.checkHealth(timeoutMs) })),
   ];
   return {
-    healthChecks: checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs),
+    healthChecks: [...checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs), ...ownChecks],
     encryptionChecks: healthChecks,
     readinessChecks: checks('etcd-readiness', 'etcd-override-readiness', options.etcdReadycheckTimeoutMs),
   };
@@ -133,7 +158,7 @@ function storageChecks(
 /** Of several workers, each shows what all have counted. */
 function metricsOfAll({ worker, registry }: Foundation): Pick<MetricsEndpointOptions, 'print' | 'reset'> | undefined {
   if (!worker) return undefined;
-  worker.printMetrics = () => registry.print();
+  worker.printMetrics = () => registry.printInSlices();
   worker.resetMetrics = () => registry.reset();
   return { print: async () => mergeMetrics(await worker.gatherMetrics()), reset: () => worker.tell({ type: 'reset' }) };
 }

@@ -13,6 +13,7 @@ import type { Authorizer } from '../registry/authorizer.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { KindSettings } from '../registry/write.ts';
 import { Stores, type StoresOptions } from '../server/stores.ts';
+import { StorageMetrics } from '../storage/storage-metrics.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import { dialDirectly } from '../net/dial.ts';
 import type { AccessFiles } from './access.ts';
@@ -84,7 +85,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   };
 }
 
-const createStores = ({ options, worker, client, now }: Foundation, { storage, encoding }: StoredValues, admission: AdmissionChain): Stores =>
+const createStores = ({ options, registry, worker, client, now }: Foundation, { storage, encoding }: StoredValues, admission: AdmissionChain): Stores =>
   new Stores({
     ...feedsOf(storage, `${options.etcdPrefix}/`, worker?.settings.storeUrl !== undefined),
     keyPrefix: `${options.etcdPrefix}/`,
@@ -94,6 +95,8 @@ const createStores = ({ options, worker, client, now }: Foundation, { storage, e
     deleteWorkers: options.deleteCollectionWorkers,
     client,
     now,
+    // Requests to an etcd are counted where they are made.
+    metrics: new StorageMetrics(registry, options.storageBackend !== 'etcd3'),
   });
 
 /** One feed an engine. */

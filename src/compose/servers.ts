@@ -6,6 +6,7 @@ import { schemaOfKind } from '../apis/facts/schemas.ts';
 import type { Authorization } from '../authorization/modes.ts';
 import { withLoopback } from '../client/service-address.ts';
 import type { Handler } from '../endpoints/request.ts';
+import { EndpointMetrics } from '../endpoints/endpoint-metrics.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import { type Extensions, createExtensions } from '../extensions/server.ts';
 import type { ServerRecords } from '../kube/bootstrap/hooks.ts';
@@ -77,8 +78,9 @@ export function createServers(
   };
 }
 
-const endpointEnvironment = ({ options, isEnabled, now }: Foundation): EndpointEnvironment => ({
+const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation): EndpointEnvironment => ({
   schemaOfKind: knownSchema,
+  metrics: new EndpointMetrics(registry),
   minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
   hasWatchList: isEnabled('WatchList'),
   hasCbor: isEnabled('CBORServingAndStorage'),

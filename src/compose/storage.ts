@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Engine, StorageMisconfigured, StorageUnavailable } from '../storage/engine.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { ChangeLogLimits } from '../storage/engines/change-log.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
 import type { LocalEngine } from '../storage/engines/local-engine.ts';
@@ -107,22 +107,17 @@ function makeDataDir(storeDir: string): void {
 
 /** Upstream's name for the size of its store, and our own for what of the file is free: read when they are asked for. */
 function registerStoreFile(registry: MetricRegistry, engine: Pick<LocalEngine, 'statistics'>): void {
-  const size = registry.gauge({
-    name: 'apiserver_storage_size_bytes',
-    help: 'Size of the file of the store.',
-    stability: 'STABLE',
-    labels: ['storage_cluster_id'],
-  });
-  const free = registry.gauge({
-    name: 'binnacle_storage_free_bytes',
-    help: 'Part of the file of the store that holds nothing now, and is used before the file grows.',
-    stability: 'ALPHA',
-  });
+  const size = registry.family('apiserver_storage_size_bytes');
+  const free = registry.family('binnacle_storage_free_bytes');
+  const pages = registry.family('binnacle_storage_pages');
+  const freePages = registry.family('binnacle_storage_free_pages');
   registry.onCollect(() => {
     const statistics = engine.statistics();
     if (statistics === undefined) return;
     size.with('embedded').set(statistics.sizeBytes);
     free.with().set(statistics.freeBytes);
+    pages.with().set(statistics.pages);
+    freePages.with().set(statistics.freePages);
   });
 }
 

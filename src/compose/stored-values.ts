@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { storedResource } from '../apis/stored-resources.ts';
 import type { HealthCheck } from '../server/health.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { StorageMediaType, UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { Encryption } from '../storage/encryption/encryption.ts';
 import type { Engine } from '../storage/engine.ts';

@@ -48,12 +48,13 @@ const isRouted = (verb: Verb, request: ServerRequest, target: ResourceTarget): b
 const REMOVED = /unavailable in v(\d+\.\d+)\+/;
 
 /** To the client, and to whoever reads the audit log (apiserver/pkg/endpoints/metrics). */
-export function tellOfDeprecation(request: ServerRequest, { served: { deprecation } }: ResourceTarget): void {
+export function tellOfDeprecation(request: ServerRequest, { served: { deprecation }, environment }: ResourceTarget): void {
   if (deprecation === undefined) return;
   request.warn(deprecation);
   request.annotateAudit('k8s.io/deprecated', 'true');
   const removed = REMOVED.exec(deprecation)?.[1];
   if (removed !== undefined) request.annotateAudit('k8s.io/removed-release', removed);
+  environment.metrics?.deprecatedRequest(request.info, removed ?? '');
 }
 
 function verbOf({ info, exchange }: ServerRequest, { store, subresource, isCustom }: ResourceTarget): Verb {

@@ -1,3 +1,4 @@
+import type { EndpointMetrics } from './endpoint-metrics.ts';
 import type { ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -31,6 +32,8 @@ export interface EndpointEnvironment {
   hasCbor?: boolean;
   /** Watches over WebSockets; none where absent. */
   webSockets?: WebSockets;
+  /** Absent where nothing is counted. */
+  metrics?: EndpointMetrics;
   /** In [0, 1). */
   random(): number;
   now(): Date;

@@ -3,6 +3,8 @@ import type { ResponseStream } from '../serving/exchange.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import { ApiError, internalError } from '../api/errors.ts';
+import type { WatchMetrics } from './endpoint-metrics.ts';
+import { scopeOf } from './request-labels.ts';
 import type { ServerRequest } from './request.ts';
 import type { EventType, WatchEncoder } from './watch-encoder.ts';
 import { LIMITS } from '../util/limits.ts';
@@ -26,6 +28,8 @@ export class WatchStream implements WatchSink {
   readonly #begin: () => ResponseStream | undefined;
   readonly #encoder: WatchEncoder;
   readonly #timer: NodeJS.Timeout;
+  readonly #request: ServerRequest;
+  readonly #metrics: WatchMetrics | undefined;
   #stream: ResponseStream | undefined;
   #subscription: Subscription | undefined;
   #isOver = false;
@@ -39,7 +43,9 @@ export class WatchStream implements WatchSink {
   readonly #slice = new TimeSlice();
 
   /** `begin` begins the answer; undefined where the client can have none, and was told so. */
-  constructor(request: ServerRequest, begin: () => ResponseStream | undefined, encoder: WatchEncoder, timeoutMs: number) {
+  constructor(request: ServerRequest, begin: () => ResponseStream | undefined, encoder: WatchEncoder, timeoutMs: number, metrics?: WatchMetrics) {
+    this.#request = request;
+    this.#metrics = metrics;
     this.#begin = begin;
     this.#encoder = encoder;
     this.#timer = setTimeout(() => this.#end(), timeoutMs);
@@ -75,7 +81,12 @@ export class WatchStream implements WatchSink {
   bookmark(revision: number, isInitialEventsEnd: boolean): void {
     if (this.#isOver) return;
     if (this.#isDraining) this.#postpone({ bookmark: revision, isInitialEventsEnd });
-    else this.#write(this.#encoder.bookmark(revision, isInitialEventsEnd));
+    else this.#writeBookmark(revision, isInitialEventsEnd);
+  }
+
+  #writeBookmark(revision: number, isInitialEventsEnd: boolean): void {
+    this.#write(this.#encoder.bookmark(revision, isInitialEventsEnd));
+    if (isInitialEventsEnd) this.#metrics?.listed(scopeOf(this.#request.info), performance.now() - this.#request.receivedAtMs);
   }
 
   fail(error: Error): void {
@@ -97,6 +108,8 @@ export class WatchStream implements WatchSink {
 
   #write(frame: Buffer): void {
     const stream = this.#open();
+    this.#metrics?.events.inc();
+    this.#metrics?.sizes.observe(frame.length);
     if (!stream || stream.write(frame) || stream.bufferedBytes <= WRITE_AHEAD_BYTES) return;
     this.#isDraining = true;
     stream.onDrain(() => this.#resume());
@@ -114,6 +127,7 @@ export class WatchStream implements WatchSink {
     this.#changes++;
     this.#changeBytes += pending.entry.bytes.length;
     if (this.#changes <= BACKLOG_EVENTS_MAX && this.#changeBytes <= BACKLOG_BYTES_MAX) return;
+    this.#metrics?.terminated();
     this.#stream?.destroy();
     this.#close();
   }
@@ -122,7 +136,7 @@ export class WatchStream implements WatchSink {
     this.#isDraining = false;
     while (!this.#isOver && !this.#isDraining && this.#backlogAt < this.#backlog.length) {
       const pending = this.#backlog[this.#backlogAt++]!;
-      if ('bookmark' in pending) this.#write(this.#encoder.bookmark(pending.bookmark, pending.isInitialEventsEnd));
+      if ('bookmark' in pending) this.#writeBookmark(pending.bookmark, pending.isInitialEventsEnd);
       else {
         if (!pending.isInitial) this.#changes--;
         if (!pending.isInitial) this.#changeBytes -= pending.entry.bytes.length;

@@ -32,7 +32,8 @@ export async function handleWatch(request: ServerRequest, target: ResourceTarget
 function openStream(request: ServerRequest, target: ResourceTarget, form: OutputForm, options: WatchRequestOptions): WatchStream {
   const begin = beginning(request, target, form);
   const encoder = watchEncoder(target, form, request.query);
-  return new WatchStream(request, begin, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS));
+  const metrics = target.environment.metrics?.watchesOf(request.info);
+  return new WatchStream(request, begin, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS), metrics);
 }
 
 /** How the answer is to be begun: as one stream, or over a WebSocket with a message for each event (apiserver/pkg/endpoints/handlers/watch.go HandleWS). */

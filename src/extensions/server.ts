@@ -7,7 +7,7 @@ import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Stores } from '../server/stores.ts';
 import { genericNotFound, notFound } from '../api/errors.ts';
 import { conversionMetrics } from './conversion/metrics.ts';

@@ -3,7 +3,7 @@ import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../apis/flowc
 import { FakeClient } from '../client/fake-client.ts';
 import flowSchemas from '../kube/bootstrap/data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from '../kube/bootstrap/data/priority-levels.json' with { type: 'json' };
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import { parseRequestInfo } from '../server/request-info.ts';
 import { firstQueryValue, splitTarget } from '../server/request-target.ts';
 import type { ApiObject } from '../api/api-object.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { FlowControl } from '../server/flow-control.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
 import { parseFieldSelector } from '../api/field-selector.ts';
 import { adjustSeats } from './borrowing.ts';

@@ -1,14 +1,7 @@
-import type { HistogramSeries, MetricRegistry } from '../server/metrics/registry.ts';
+import type { HistogramSeries, NumberSeries } from '../metrics/family.ts';
+import type { MetricRegistry } from '../metrics/registry.ts';
 import type { PriorityLevel } from './priority-level.ts';
 import type { Ticket } from './ticket.ts';
-
-const DURATION_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
-const DEMAND_BUCKETS = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
-const SEAT_BUCKETS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
-const REQUEST_BUCKETS = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];
-const READ_WRITE_BUCKETS = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
-const LEVEL = ['priority_level'];
-const FLOW = ['priority_level', 'flow_schema'];
 
 type Families = ReturnType<typeof registerFamilies>;
 
@@ -18,8 +11,6 @@ export class FlowStats {
   seatsInUse = 0;
   waiting = 0;
   seatsWaiting = 0;
-  dispatched = 0;
-  unaccommodated = 0;
   readonly #labels: readonly [level: string, schema: string];
   readonly #families: Families;
   #series: FlowSeries | undefined;
@@ -31,6 +22,14 @@ export class FlowStats {
 
   reject(reason: string): void {
     this.#families.rejected.with(...this.#labels, reason).inc();
+  }
+  /** A request starts. */
+  dispatched(): void {
+    this.#own.dispatched.inc();
+  }
+  /** The next request is wider than the seats that are free. */
+  unaccommodated(): void {
+    this.#families.unaccommodated.with(...this.#labels).inc();
   }
   enqueued(queueLength: number): void {
     this.#own.queueLength.observe(queueLength);
@@ -49,22 +48,14 @@ export class FlowStats {
     this.#own.watches.observe(watches);
   }
 
-  /** All counts begin anew; what is under way stays. */
-  reset(): void {
-    this.#series = undefined;
-    this.dispatched = this.unaccommodated = 0;
-  }
-
   /** Nothing, until there was a request. */
   print(): void {
     if (this.#series === undefined) return;
-    const { dispatched, unaccommodated, executing, seatsInUse, waiting, seatsWaiting } = this.#families;
-    dispatched.with(...this.#labels).set(this.dispatched);
+    const { executing, seatsInUse, waiting, seatsWaiting } = this.#families;
     executing.with(...this.#labels).set(this.executing);
     seatsInUse.with(...this.#labels).set(this.seatsInUse);
     waiting.with(...this.#labels).set(this.waiting);
     seatsWaiting.with(...this.#labels).set(this.seatsWaiting);
-    if (this.unaccommodated > 0) unaccommodated.with(...this.#labels).set(this.unaccommodated);
   }
 
   get #own(): FlowSeries {
@@ -75,10 +66,11 @@ export class FlowStats {
 type FlowSeries = ReturnType<typeof seriesOf>;
 
 function seriesOf(
-  { queueLength, wait, execution, seats, watches }: Families,
+  { dispatched, queueLength, wait, execution, seats, watches }: Families,
   labels: readonly [string, string],
-): Record<'queueLength' | 'waitExecuted' | 'waitRejected' | 'execution' | 'watch' | 'seats' | 'watches', HistogramSeries> {
+): Record<'queueLength' | 'waitExecuted' | 'waitRejected' | 'execution' | 'watch' | 'seats' | 'watches', HistogramSeries> & { dispatched: NumberSeries } {
   return {
+    dispatched: dispatched.with(...labels),
     queueLength: queueLength.with(...labels),
     waitExecuted: wait.with(...labels, 'true'),
     waitRejected: wait.with(...labels, 'false'),
@@ -111,9 +103,6 @@ export class FlowMetrics {
     this.#options = options;
     this.#sampledAtMs = options.nowMs();
     this.#families = registerFamilies(registry);
-    registry.onReset(() => {
-      for (const stats of this.#stats.values()) stats.reset();
-    });
     registry.onCollect(() => this.#collect());
   }
 
@@ -201,58 +190,37 @@ function countByKind(levels: Iterable<PriorityLevel>): Record<'executing' | 'wai
 }
 
 function registerFamilies(registry: MetricRegistry) {
-  const gauge = (name: string, help: string, labels: readonly string[], stability: 'ALPHA' | 'BETA' = 'ALPHA') =>
-    registry.gauge({ name: `apiserver_flowcontrol_${name}`, help, stability, labels });
-  const counter = (name: string, help: string, labels: readonly string[], stability: 'ALPHA' | 'BETA' = 'ALPHA') =>
-    registry.counter({ name: `apiserver_flowcontrol_${name}`, help, stability, labels });
-  const histogram = (name: string, help: string, labels: readonly string[], buckets: readonly number[], stability: 'ALPHA' | 'BETA' = 'ALPHA') =>
-    registry.histogram({ name: `apiserver_flowcontrol_${name}`, help, stability, labels, buckets });
   return {
-    rejected: counter('rejected_requests_total', 'Requests refused by priority and fairness, by reason.', [...FLOW, 'reason'], 'BETA'),
-    dispatched: counter('dispatched_requests_total', 'Requests that priority and fairness let start.', FLOW, 'BETA'),
-    unaccommodated: counter('request_dispatch_no_accommodation_total', 'How often the next request was wider than the seats that were free.', FLOW),
-    executing: gauge('current_executing_requests', 'Requests being served now; watches only until they have begun.', FLOW, 'BETA'),
-    seatsInUse: gauge('current_executing_seats', 'Seats taken now.', FLOW, 'BETA'),
-    waiting: gauge('current_inqueue_requests', 'Requests waiting in queues now.', FLOW, 'BETA'),
-    seatsWaiting: gauge('current_inqueue_seats', 'Seats that the requests in queues wait for.', FLOW),
-    queueLength: histogram('request_queue_length_after_enqueue', 'Length of the queue that a request has joined.', FLOW, [0, 10, 25, 50, 100, 250, 500, 1000]),
-    wait: histogram('request_wait_duration_seconds', 'Seconds that requests waited in queues.', [...FLOW, 'execute'], DURATION_BUCKETS, 'BETA'),
-    execution: histogram('request_execution_seconds', 'Seconds that serving took; of watches, beginning them.', [...FLOW, 'type'], DURATION_BUCKETS),
-    seats: histogram('work_estimated_seats', 'Seats that requests were estimated to need.', FLOW, [1, 2, 4, 8, 16, 32, 64, 100]),
-    nominal: gauge('nominal_limit_seats', 'Seats that a level has by its shares.', LEVEL, 'BETA'),
-    lower: gauge('lower_limit_seats', 'Seats that a level keeps whatever others borrow.', LEVEL),
-    upper: gauge('upper_limit_seats', 'Seats that a level may have by borrowing.', LEVEL),
-    current: gauge('current_limit_seats', 'Seats that a level has now.', LEVEL),
-    target: gauge('target_seats', 'Seats that a level should have, from its demand.', LEVEL),
-    demandHighest: gauge('demand_seats_high_watermark', 'The most seats that a level could have used at once in the last period.', LEVEL),
-    demandAverage: gauge('demand_seats_average', 'Seats that a level could have used in the last period, on average.', LEVEL),
-    demandDeviation: gauge('demand_seats_stdev', 'Deviation of the seats that a level could have used in the last period.', LEVEL),
-    demandSmoothed: gauge('demand_seats_smoothed', 'Seats that a level could have used, smoothed over periods.', LEVEL),
-    watches: histogram('watch_count_samples', 'Watches that a write would wake.', FLOW, [0, 1, 10, 100, 1000, 10_000]),
-    demand: histogram('demand_seats', 'Seats that a level could have used, as a part of its own, by nanoseconds.', LEVEL, DEMAND_BUCKETS),
-    seatUtilization: histogram(
-      'priority_level_seat_utilization',
-      'Seats taken, as a part of those there are, by nanoseconds.',
-      [...LEVEL, 'phase'],
-      SEAT_BUCKETS,
-    ),
-    requestUtilization: histogram(
-      'priority_level_request_utilization',
-      'Requests served or waiting, as a part of those there is room for, by nanoseconds.',
-      [...LEVEL, 'phase'],
-      REQUEST_BUCKETS,
-    ),
-    readsAndWrites: histogram(
-      'read_vs_write_current_requests',
-      'Requests served or waiting, as a part of the limit of their kind, by nanoseconds.',
-      ['phase', 'request_kind'],
-      READ_WRITE_BUCKETS,
-    ),
-    currentR: gauge('current_r', 'The virtual time of a level.', LEVEL),
-    dispatchR: gauge('dispatch_r', 'The virtual time of the last dispatch.', LEVEL),
-    latestS: gauge('latest_s', 'The virtual start of what was dispatched last.', LEVEL),
-    nextS: gauge('next_s_bounds', 'The least and the greatest virtual start of the next requests of queues.', [...LEVEL, 'bound']),
-    discountedS: gauge('next_discounted_s_bounds', 'The same, without the estimated work in progress.', [...LEVEL, 'bound']),
-    fairFraction: gauge('seat_fair_frac', 'What each level that can use it gets of its target.', []),
+    rejected: registry.family('apiserver_flowcontrol_rejected_requests_total'),
+    dispatched: registry.family('apiserver_flowcontrol_dispatched_requests_total'),
+    unaccommodated: registry.family('apiserver_flowcontrol_request_dispatch_no_accommodation_total'),
+    executing: registry.family('apiserver_flowcontrol_current_executing_requests'),
+    seatsInUse: registry.family('apiserver_flowcontrol_current_executing_seats'),
+    waiting: registry.family('apiserver_flowcontrol_current_inqueue_requests'),
+    seatsWaiting: registry.family('apiserver_flowcontrol_current_inqueue_seats'),
+    queueLength: registry.family('apiserver_flowcontrol_request_queue_length_after_enqueue'),
+    wait: registry.family('apiserver_flowcontrol_request_wait_duration_seconds'),
+    execution: registry.family('apiserver_flowcontrol_request_execution_seconds'),
+    seats: registry.family('apiserver_flowcontrol_work_estimated_seats'),
+    nominal: registry.family('apiserver_flowcontrol_nominal_limit_seats'),
+    lower: registry.family('apiserver_flowcontrol_lower_limit_seats'),
+    upper: registry.family('apiserver_flowcontrol_upper_limit_seats'),
+    current: registry.family('apiserver_flowcontrol_current_limit_seats'),
+    target: registry.family('apiserver_flowcontrol_target_seats'),
+    demandHighest: registry.family('apiserver_flowcontrol_demand_seats_high_watermark'),
+    demandAverage: registry.family('apiserver_flowcontrol_demand_seats_average'),
+    demandDeviation: registry.family('apiserver_flowcontrol_demand_seats_stdev'),
+    demandSmoothed: registry.family('apiserver_flowcontrol_demand_seats_smoothed'),
+    watches: registry.family('apiserver_flowcontrol_watch_count_samples'),
+    demand: registry.family('apiserver_flowcontrol_demand_seats'),
+    seatUtilization: registry.family('apiserver_flowcontrol_priority_level_seat_utilization'),
+    requestUtilization: registry.family('apiserver_flowcontrol_priority_level_request_utilization'),
+    readsAndWrites: registry.family('apiserver_flowcontrol_read_vs_write_current_requests'),
+    currentR: registry.family('apiserver_flowcontrol_current_r'),
+    dispatchR: registry.family('apiserver_flowcontrol_dispatch_r'),
+    latestS: registry.family('apiserver_flowcontrol_latest_s'),
+    nextS: registry.family('apiserver_flowcontrol_next_s_bounds'),
+    discountedS: registry.family('apiserver_flowcontrol_next_discounted_s_bounds'),
+    fairFraction: registry.family('apiserver_flowcontrol_seat_fair_frac'),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import { parseRequestInfo } from '../server/request-info.ts';
 import { dealHand, hashFlow } from './dealer.ts';
 import { FakeFlowClock } from './fake-clock.ts';

@@ -188,7 +188,7 @@ export class QueueSet {
     const queue = this.#queues[index]!;
     const oldest = queue.waiting[0]!;
     if (!this.#hasRoom(oldest.seats)) {
-      oldest.flow.stats.unaccommodated++;
+      oldest.flow.stats.unaccommodated();
       this.#isHeldByThread = false;
       return false;
     }
@@ -275,7 +275,7 @@ export class QueueSet {
     this.executing.add(ticket);
     this.#seatsInUse += seats;
     this.dispatched++;
-    stats.dispatched++;
+    stats.dispatched();
     stats.executing++;
     stats.seatsInUse += seats;
     if (this.#policy.kind !== 'exempt') stats.waited(true, nowMs - ticket.arrivalMs);

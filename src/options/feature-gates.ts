@@ -24,6 +24,10 @@ const KUBE = 'kube';
 
 const groupByGate: ReadonlyMap<string, GateGroup> = new Map(gateGroups.flatMap((group): [string, GateGroup][] => group.names.map((name) => [name, group])));
 
+/** All gates, with what upstream's metric of them calls their stages; those of features that are always there have none. */
+export const listFeatures = (gates: FeatureGates) => (): Iterable<{ name: string; stage: string; isEnabled: boolean }> =>
+  gateGroups.flatMap(({ stage, names }) => names.map((name) => ({ name, stage: stage === 'GA' ? '' : stage.toUpperCase(), isEnabled: gates.isEnabled(name) })));
+
 /** One line a gate that may be moved, for `--help`. */
 export function gateHelp(): string {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { MetricSelection } from '../server/metrics/selection.ts';
+import type { MetricSelection } from '../metrics/selection.ts';
 import { type FieldError, FieldErrors, summarize } from '../api/field-errors.ts';
 import { isJsonObject } from '../encoding/json.ts';
 import { CommandError } from './command-error.ts';

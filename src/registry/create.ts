@@ -218,7 +218,12 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
   const encoded = encodeStored(parts, stored, definition, applied);
   const value = encoded instanceof Promise ? await encoded : encoded;
   if (context.isLarge) await nextTurn();
-  const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
+  const revision = await timedStorage(
+    parts,
+    'create',
+    context,
+    engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }),
+  );
   stored.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const entry = written instanceof Promise ? await written : written;

@@ -225,7 +225,7 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (context.isLarge) await nextTurn();
   if (options.dryRun || (await isStoredAs(parts, key, entry, value))) return marked;
   if (context.isLarge) await nextTurn();
-  const revision = await timedStorage(context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
+  const revision = await timedStorage(parts, 'update', context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
   return marked;
 }
@@ -241,7 +241,7 @@ async function remove<T extends ApiObject>(
   answersWithObject: boolean,
 ): Promise<DeleteResult<T>> {
   if (!options.dryRun) {
-    const revision = await timedStorage(context, parts.engine.commit({ type: 'delete', key, expected }));
+    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected }));
     object.metadata.resourceVersion = String(revision);
   }
   await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);

@@ -1,6 +1,7 @@
 import { nextTurn } from '../util/time-slice.ts';
 import type { CacheEntry, CacheEvent, CacheList, CacheSelection } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
+import type { ResourceStorageMetrics } from '../storage/storage-metrics.ts';
 import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../api/errors.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { entrySelection, isByName, keySelection, namespacePrefix, selectedKey } from './entry-selection.ts';
@@ -67,7 +68,20 @@ function listStored(parts: StoreParts, namespace: string, options: ListOptions):
   // Upstream's cache passes on to etcd what asks for one object as it was.
   const isExactOfOne = isExactList(options) && selectedKey(parts, namespace, options.selection) !== undefined;
   const wait = waitForVersion(parts, options.resourceVersion, isExactOfOne);
-  return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
+  const { metrics } = parts;
+  if (!metrics) return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
+  const startMs = performance.now();
+  const listCounted = (): ListResult | Promise<ListResult> => {
+    countWait(metrics, options.resourceVersion, startMs);
+    return listFirst(parts, namespace, options);
+  };
+  return wait ? wait.then(listCounted) : listCounted();
+}
+
+/** apiserver/pkg/storage/cacher: cacher.go GetList, watch_cache.go waitUntilFreshAndBlock */
+function countWait(metrics: ResourceStorageMetrics, resourceVersion: string, startMs: number): void {
+  if (resourceVersion === '') metrics.readConsistently();
+  if (resourceVersion !== '0') metrics.waited(performance.now() - startMs);
 }
 
 /** A limit with a version and no match is an exact list, from before matches existed. */
@@ -116,14 +130,13 @@ function page(
   limit: number,
   from: { after?: string; revision?: number },
 ): ListResult | Promise<ListResult> {
-  const { cache } = parts;
+  const { cache, metrics } = parts;
   const wanted = entrySelection(parts, selection);
   const range = { ...from, ...(limit > 0 && { limit }) };
-  const resultOf = (list: CacheList): ListResult => ({
-    entries: list.entries,
-    revision: list.revision,
-    ...rest(list, prefix, wanted === undefined),
-  });
+  const resultOf = (list: CacheList): ListResult => {
+    metrics?.listedCache(list.fetched, list.entries.length);
+    return { entries: list.entries, revision: list.revision, ...rest(list, prefix, wanted === undefined) };
+  };
   if (wanted === undefined) return resultOf(cache.list(prefix, range));
   const selected = cache.select(prefix, wanted, { ...range, checkWanted });
   return selected instanceof Promise ? selected.then(resultOf) : resultOf(selected);
@@ -162,7 +175,7 @@ async function pageOfStore(
   const { engine, cache } = parts;
   const matches = entrySelection(parts, selection)?.matches;
   const most = limit === 0 ? Infinity : limit;
-  const list: CacheList = { entries: [], revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
+  const list: CacheList = { entries: [], fetched: 0, revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
   while (list.hasMore && list.entries.length < most) {
     checkWanted?.();
     const after = list.lastKey === undefined ? {} : { after: list.lastKey };
@@ -174,10 +187,12 @@ async function pageOfStore(
       if (matches === undefined || matches(entry)) list.entries.push(entry);
       list.lastKey = key;
     }
+    list.fetched += looked;
     list.remaining = remaining + items.length - looked;
     list.hasMore = list.remaining > 0;
     await nextTurn();
   }
+  parts.metrics?.listedStore(list.fetched, list.entries.length);
   return { entries: list.entries, revision: list.revision, ...rest(list, prefix, matches === undefined) };
 }
 
@@ -229,6 +244,7 @@ async function watchStored(
   let sentRevision = version;
   if (wantsState) {
     const state = await stateOf(parts, namespace, options.selection, wanted);
+    parts.metrics?.initialEvents(state.entries.length);
     for (const entry of state.entries) sink.send('ADDED', entry, undefined);
     sentRevision = state.revision;
     if (options.sendInitialEvents && options.allowBookmarks) sink.bookmark(state.revision, true);

@@ -1,8 +1,31 @@
+import { CommitConflict } from '../storage/engine.ts';
+import type { StorageOperation } from '../storage/storage-metrics.ts';
 import type { RequestContext } from './request-context.ts';
+import type { StoreParts } from './store-parts.ts';
 
-/** The same promise, whose time counts as the store's among the parts of a slow request. */
-export function timedStorage<Result>(context: RequestContext, pending: Promise<Result>): Promise<Result> {
-  if (!context.noteLatency) return pending;
+/** The same promise, whose time counts as the store's: in metrics, and among the parts of a slow request. */
+export function timedStorage<Result>(
+  { metrics }: Pick<StoreParts, 'metrics'>,
+  operation: StorageOperation,
+  context: RequestContext,
+  pending: Promise<Result>,
+): Promise<Result> {
+  if (!context.noteLatency && !metrics) return pending;
   const startMs = performance.now();
-  return pending.finally(() => context.noteLatency!('etcd', performance.now() - startMs));
+  const done = (isSuccess: boolean): void => {
+    const durationMs = performance.now() - startMs;
+    metrics?.requested(operation, durationMs, isSuccess);
+    context.noteLatency?.('etcd', durationMs);
+  };
+  return pending.then(
+    (result) => {
+      done(true);
+      return result;
+    },
+    (error: unknown) => {
+      // To find another revision than was expected is an answer, not a failure.
+      done(error instanceof CommitConflict);
+      throw error;
+    },
+  );
 }

@@ -3,6 +3,7 @@ import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
 import { CommitConflict, type Engine } from '../storage/engine.ts';
+import type { ResourceStorageMetrics } from '../storage/storage-metrics.ts';
 import { type ApiObject, type GroupResource } from '../api/api-object.ts';
 import { badRequest, tooLargeForStore } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
@@ -28,6 +29,8 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   /** --delete-collection-workers */
   deleteWorkers: number;
   now: () => Date;
+  /** Absent where nothing is counted. */
+  metrics?: ResourceStorageMetrics | undefined;
   /** Where `definition` is of a version that not all of what is stored is in. */
   conversion?: StorageConversion;
 }

@@ -354,7 +354,7 @@ async function commitChange<T extends ApiObject>(
   if (!isRead && (await isStoredAs(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.storage.ttlSeconds?.(object);
   const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
-  const revision = await timedStorage(context, parts.engine.commit(change));
+  const revision = await timedStorage(parts, 'update', context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const changed = written instanceof Promise ? await written : written;

@@ -45,6 +45,8 @@ export class IncomingRequest implements ServerRequest {
   trace: RequestTrace | undefined = undefined;
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
+  /** When the filter that has the request now got it: the end of the one before. */
+  filterStartMs = 0;
   /** Among those whose handler is at work, and that have a deadline. */
   bagIndex = 0;
 
@@ -55,6 +57,8 @@ export class IncomingRequest implements ServerRequest {
   #latencies: Map<LatencyPart, number> | undefined;
   #finishListeners: readonly FinishListener[] | undefined;
   #isFinished = false;
+  #excludedMs = 0;
+  #validatingMs = 0;
 
   constructor(exchange: Exchange) {
     this.exchange = new TrackedExchange(exchange, this);
@@ -101,12 +105,19 @@ export class IncomingRequest implements ServerRequest {
     return this.#latencies ?? NO_LATENCIES;
   }
 
+  /** The time in queues and webhooks, which the indicator of the server's own latency leaves out (apiserver/pkg/endpoints/metrics, MonitorRequest). */
+  get excludedMs(): number {
+    return this.#excludedMs + this.#validatingMs;
+  }
+
   get traceparent(): string | undefined {
     return this.trace?.traceparent;
   }
 
   noteLatency(part: LatencyPart, durationMs: number): void {
     this.trace?.step(part, durationMs);
+    if (part === 'apf-queue-wait' || part === 'mutating-webhook') this.#excludedMs += durationMs;
+    else if (part === 'validating-webhook') this.#validatingMs = Math.max(this.#validatingMs, durationMs);
     if (!this.isAudited) return;
     this.#latencies ??= new Map();
     const former = this.#latencies.get(part) ?? 0;

@@ -9,6 +9,7 @@ import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
+import type { ResourceStorageMetrics, StorageMetrics } from '../storage/storage-metrics.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -28,16 +29,19 @@ export interface StoresOptions {
   deleteWorkers: number;
   client: InProcessClient;
   now: () => Date;
+  metrics: StorageMetrics;
 }
 
 /** Opens the stores of a chain: one cache a prefix (events have two stores on one), all fed by one watch of the engine, each known to the in-process client. */
 export class Stores {
   readonly #options: StoresOptions;
-  readonly #caches = new Map<string, { cache: ObjectCache; codec: StoredCodec }>();
+  readonly #caches = new Map<string, { cache: ObjectCache; codec: StoredCodec; metrics: ResourceStorageMetrics }>();
   /** Of resources that may go again. */
   readonly #cachesApart = new Set<ObjectCache>();
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
+  /** Of resources that may go again. */
+  readonly #sizesApart = new Set<ResourceSize>();
 
   constructor(options: StoresOptions) {
     this.#options = options;
@@ -49,12 +53,13 @@ export class Stores {
     const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const known = this.#caches.get(keyPrefix);
     const codec = known?.codec ?? codecOf(definition, this.#options.encoding);
-    const cache = known?.cache ?? openCache(feed, keyPrefix, { codec });
-    const store = new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now });
+    const metrics = known?.metrics ?? this.#options.metrics.of(definition.group, definition.plural);
+    const cache = known?.cache ?? openCache(feed, keyPrefix, { codec, metrics });
+    const store = new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now, metrics });
     client.add(store);
     if (known) return store;
-    this.#caches.set(keyPrefix, { cache, codec });
-    this.#sizes.set(definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, new ResourceSize(cache, keyPrefix));
+    this.#caches.set(keyPrefix, { cache, codec, metrics });
+    this.#sizes.set(definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, new ResourceSize(cache, keyPrefix, definition));
     return store;
   }
 
@@ -67,13 +72,17 @@ export class Stores {
     const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const codec = customCodec(form, this.#options.encoding);
-    const cache = openCache(feed, keyPrefix, { codec });
+    const metrics = this.#options.metrics.of(definition.group, definition.plural);
+    const cache = openCache(feed, keyPrefix, { codec, metrics });
     this.#cachesApart.add(cache);
-    const shared = { engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now };
+    const size = new ResourceSize(cache, keyPrefix, definition);
+    this.#sizesApart.add(size);
+    const shared = { engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now, metrics };
     return {
       storeOf: (version, conversion) => new GenericStore({ ...shared, definition: version, ...(conversion && { conversion }) }),
       close: () => {
         this.#cachesApart.delete(cache);
+        this.#sizesApart.delete(size);
         cache.close();
       },
     };
@@ -116,9 +125,10 @@ export class Stores {
     return [...this.#sizes].flatMap(([resource, { isSynced }]) => (isSynced ? [] : [resource]));
   }
 
-  /** How many objects there are of each resource, for metrics. */
-  *counts(): Iterable<readonly [resource: string, objects: number]> {
-    for (const [resource, { count }] of this.#sizes) yield [resource, count];
+  /** How many objects there are of each resource, and how large they are. */
+  *sizes(): Iterable<{ readonly group: string; readonly resource: string; readonly count: number; readonly averageBytes: number }> {
+    yield* this.#sizes.values();
+    yield* this.#sizesApart;
   }
 
   /** What a list of a resource (`deployments.apps`) would cost; undefined for one that is not stored here. */
@@ -132,11 +142,15 @@ const SAMPLE_KEPT_MS = 60_000;
 
 /** How many objects there are, and how big they are on average: a guess from the first few, made anew once a minute at most. */
 class ResourceSize {
+  readonly group: string;
+  readonly resource: string;
   readonly #cache: ObjectCache;
   readonly #prefix: string;
   #sampledAtMs = -Infinity;
   #averageBytes = 0;
-  constructor(cache: ObjectCache, prefix: string) {
+  constructor(cache: ObjectCache, prefix: string, { group, plural }: ResourceDefinition) {
+    this.group = group;
+    this.resource = plural;
     this.#cache = cache;
     this.#prefix = prefix;
   }

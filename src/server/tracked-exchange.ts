@@ -23,6 +23,8 @@ export class TrackedExchange implements Exchange {
   sentBytes = 0;
   /** How long writing the body took, with the wait for a client that reads slowly; of the same answers as `sentBytes`. Of a whole one, until it leaves. */
   writeMs = 0;
+  /** Of the request; undefined until it is read whole. */
+  bodyBytes: number | undefined;
   stream: ResponseStream | undefined;
   /** Called once, when an answer is about to leave: all of it, which then waits for what is promised, or the beginning of a stream, which does not. */
   beforeAnswer: ((isWhole: boolean) => void | Promise<void>) | undefined;
@@ -70,9 +72,9 @@ export class TrackedExchange implements Exchange {
 
   readBody(limitBytes: number): Promise<Buffer> {
     const { onBody } = this;
-    if (onBody === undefined) return this.#inner.readBody(limitBytes);
     return this.#inner.readBody(limitBytes).then((bytes) => {
-      onBody(bytes);
+      this.bodyBytes = bytes.length;
+      onBody?.(bytes);
       return bytes;
     });
   }

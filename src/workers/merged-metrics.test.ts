@@ -16,8 +16,8 @@ process_cpu_seconds_total ${seconds}
 process_start_time_seconds ${started}
 `;
 
-test('counts are added up, what all see alike is shown once, and each worker is named', () => {
-  const merged = mergeMetrics([
+test('counts are added up, what all see alike is shown once, and each worker is named', async () => {
+  const merged = await mergeMetrics([
     { worker: 0, text: page(2, 0.5, 7, 100) },
     { worker: 1, text: page(3, 1.5, 8, 90) },
   ]);

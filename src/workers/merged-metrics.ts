@@ -1,14 +1,28 @@
+import type { Declarations } from '../metrics/declaration.ts';
+import { INVENTORY } from '../metrics/inventory.ts';
+import { workerMetrics } from '../metrics/inventory/binnacle.ts';
+import { formatNumber } from '../metrics/text.ts';
+import { TimeSlice } from '../util/time-slice.ts';
 import type { PrintedMetrics } from './settings.ts';
 
 /**
  * One page of metrics for all workers, in the text format of Prometheus. Counters, histograms and summaries are sums, and so are gauges of what each worker has
- * of its own; gauges of what all of them see alike (objects in the store, settings, certificates) are the largest.
+ * of its own (`isPerProcess` of the inventory); gauges of what all of them see alike (objects in the store, settings, certificates) are the largest. Takes
+ * slices of the thread's time.
  */
-export function mergeMetrics(pages: readonly PrintedMetrics[]): string {
+export async function mergeMetrics(pages: readonly PrintedMetrics[]): Promise<string> {
+  const slice = new TimeSlice();
   const families = new Map<string, MergedFamily>();
-  for (const { text } of pages) addPage(families, text);
-  const merged = [...families.values()].map(({ head, series }) => `${head}${[...series].map(([name, value]) => `${name} ${formatted(value)}\n`).join('')}`);
-  return merged.join('') + ofEach(pages);
+  for (const { text } of pages) await addPage(families, text, slice);
+  let merged = '';
+  for (const { head, series } of families.values()) {
+    merged += head;
+    for (const [name, value] of series) {
+      merged += `${name} ${formatNumber(value)}\n`;
+      if (slice.isSpent) await slice.next();
+    }
+  }
+  return merged + ofEach(pages);
 }
 
 interface MergedFamily {
@@ -18,17 +32,13 @@ interface MergedFamily {
   readonly series: Map<string, number>;
 }
 
-/** Gauges that each process has of its own. */
-const OWN_GAUGES =
-  /^(apiserver_current_inqueue_requests|apiserver_current_inflight_requests|apiserver_longrunning_requests|apiserver_registered_watchers|apiserver_flowcontrol_|process_|nodejs_|binnacle_|workqueue_)/;
-const NEVER_SUMMED = /(_time_seconds|_timestamp_seconds|_info)$/;
-
-function addPage(families: Map<string, MergedFamily>, page: string): void {
+async function addPage(families: Map<string, MergedFamily>, page: string, slice: TimeSlice): Promise<void> {
   let family: MergedFamily | undefined;
   for (const line of page.split('\n')) {
     if (line.startsWith('# HELP ')) family = familyOf(families, line);
     else if (line.startsWith('# TYPE ')) addType(family!, line);
     else if (line !== '') addSeries(family!, line);
+    if (slice.isSpent) await slice.next();
   }
 }
 
@@ -39,10 +49,12 @@ function familyOf(families: Map<string, MergedFamily>, helpLine: string): Merged
   return family;
 }
 
+const declarations: Declarations = INVENTORY;
+
 function addType(family: MergedFamily, typeLine: string): void {
   const [, , name = '', type] = typeLine.split(' ', 4);
   if (!family.head.includes('# TYPE ')) family.head += `${typeLine}\n`;
-  family.isSum = type !== 'gauge' ? !NEVER_SUMMED.test(name) : OWN_GAUGES.test(name) && !NEVER_SUMMED.test(name);
+  family.isSum = type !== 'gauge' || (declarations[name]?.isPerProcess ?? false);
 }
 
 function addSeries({ series, isSum }: MergedFamily, line: string): void {
@@ -54,28 +66,23 @@ function addSeries({ series, isSum }: MergedFamily, line: string): void {
 }
 
 const parsed = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
-const formatted = (value: number): string => (value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value));
 
-interface EachFamily {
-  name: string;
-  help: string;
-  type: 'counter' | 'gauge';
-  /** Whose series are added up. */
-  of: string;
-}
+type WorkerMetric = keyof typeof workerMetrics;
 
-/** What shows how the work is divided among the workers. */
-const EACH: readonly EachFamily[] = [
-  { name: 'binnacle_worker_requests_total', help: 'Requests that each worker has answered.', type: 'counter', of: 'apiserver_request_total' },
-  { name: 'binnacle_worker_cpu_seconds_total', help: 'CPU time of each worker.', type: 'counter', of: 'process_cpu_seconds_total' },
-  { name: 'binnacle_worker_resident_memory_bytes', help: 'Resident memory of each worker.', type: 'gauge', of: 'process_resident_memory_bytes' },
-];
+/** Whose series are added up. */
+const ADDED_UP: Readonly<Record<WorkerMetric, string>> = {
+  binnacle_worker_requests_total: 'apiserver_request_total',
+  binnacle_worker_cpu_seconds_total: 'process_cpu_seconds_total',
+  binnacle_worker_resident_memory_bytes: 'process_resident_memory_bytes',
+};
 
 function ofEach(pages: readonly PrintedMetrics[]): string {
-  return EACH.map(({ name, help, type, of }) => {
-    const series = pages.map(({ worker, text }) => `${name}{worker="${worker}"} ${formatted(sumOf(text, of))}\n`);
-    return `# HELP ${name} [ALPHA] ${help}\n# TYPE ${name} ${type}\n${series.join('')}`;
-  }).join('');
+  return Object.entries(workerMetrics)
+    .map(([name, { type, stability, help }]) => {
+      const series = pages.map(({ worker, text }) => `${name}{worker="${worker}"} ${formatNumber(sumOf(text, ADDED_UP[name as WorkerMetric]))}\n`);
+      return `# HELP ${name} [${stability}] ${help}\n# TYPE ${name} ${type}\n${series.join('')}`;
+    })
+    .join('');
 }
 
 function sumOf(page: string, family: string): number {

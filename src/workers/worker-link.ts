@@ -4,7 +4,7 @@ import type { PrimaryMessage, PrintedMetrics, WorkerMessage, WorkerSettings } fr
 export class WorkerLink {
   readonly settings: WorkerSettings;
   /** What this worker has counted, as `/metrics` shows it. */
-  printMetrics: () => string = () => '';
+  printMetrics: () => Promise<string> = () => Promise.resolve('');
   /** All counts begin anew. */
   resetMetrics: () => void = () => undefined;
   /** Told its part of all seats, between 0 and 1, whenever that changes. */
@@ -32,8 +32,12 @@ export class WorkerLink {
     });
   }
 
+  async #print(id: number): Promise<void> {
+    this.tell({ type: 'printed', id, text: await this.printMetrics() });
+  }
+
   #onMessage(message: PrimaryMessage): void {
-    if (message.type === 'print') this.tell({ type: 'printed', id: message.id, text: this.printMetrics() });
+    if (message.type === 'print') void this.#print(message.id);
     else if (message.type === 'reset') this.resetMetrics();
     else if (message.type === 'leave') this.onLeave();
     else if (message.type === 'share') this.onShare(message.share);

@@ -3,7 +3,7 @@ import { FakeClient } from '../../client/fake-client.ts';
 import { endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import { MetricRegistry } from '../../server/metrics/registry.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
 import { NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { AdmissionMetrics } from '../metrics.ts';

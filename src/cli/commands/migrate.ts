@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { MetricRegistry } from '../../server/metrics/registry.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
 import { migrate as migrateStore } from '../../storage/migration/migrate.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';

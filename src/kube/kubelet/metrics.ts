@@ -1,4 +1,4 @@
-import type { MetricRegistry } from '../../server/metrics/registry.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
 
 /** What is counted of the streams into pods (apiserver/pkg/util/proxy/metrics, pkg/registry/core/pod/rest/metrics.go). */
 export class StreamMetrics {
@@ -11,25 +11,15 @@ export class StreamMetrics {
   readonly logTlsFailed: () => void;
 
   constructor(registry: MetricRegistry) {
-    const counter = (name: string, help: string, labels: readonly string[] = []): ((...values: string[]) => void) => {
-      const family = registry.counter({ name, help, stability: 'ALPHA', labels });
-      return (...values) => family.with(...values).inc();
-    };
-    const translated = counter('apiserver_stream_translator_requests_total', 'Commands over WebSocket version 5 that this server translated to SPDY.', [
-      'code',
-    ]);
-    const tunnelled = counter('apiserver_stream_tunnel_requests_total', 'Forwarded ports whose SPDY this server took out of WebSockets.', ['code']);
-    const routed = counter('apiserver_websocket_streaming_requests_total', 'Streams into pods, by who speaks to the client.', ['subresource', 'proxy_type']);
-    const logRead = counter('kube_apiserver_pod_logs_insecure_backend_total', "Logs that were read, by whether kubelets' certificates had to be verified.", [
-      'usage',
-    ]);
-    this.translated = (code) => translated(String(code));
-    this.tunnelled = (code) => tunnelled(String(code));
-    this.routed = routed;
-    this.logRead = (isUnverified) => logRead(isUnverified ? 'skip_tls_allowed' : 'enforce_tls');
-    this.logTlsFailed = counter(
-      'kube_apiserver_pod_logs_backend_tls_failure_total',
-      "Logs that could not be read since a kubelet's certificate was not to be trusted.",
-    );
+    const translated = registry.family('apiserver_stream_translator_requests_total');
+    const tunnelled = registry.family('apiserver_stream_tunnel_requests_total');
+    const routed = registry.family('apiserver_websocket_streaming_requests_total');
+    const logRead = registry.family('kube_apiserver_pod_logs_insecure_backend_total');
+    const logTlsFailed = registry.family('kube_apiserver_pod_logs_backend_tls_failure_total');
+    this.translated = (code) => translated.with(String(code)).inc();
+    this.tunnelled = (code) => tunnelled.with(String(code)).inc();
+    this.routed = (subresource, route) => routed.with(subresource, route).inc();
+    this.logRead = (isUnverified) => logRead.with(isUnverified ? 'skip_tls_allowed' : 'enforce_tls').inc();
+    this.logTlsFailed = () => logTlsFailed.with().inc();
   }
 }

@@ -18,6 +18,10 @@ Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
     int,
     'With --supervised: how large the heap of JavaScript objects may become before V8 ends the server process, which is then started again. 0 leaves it to Node, which takes half of the memory of the machine, and 4 GiB at the most.',
   ),
+  'livez-stall-limit': flag(
+    duration,
+    'The check event-loop of /livez, /healthz and /readyz fails for half a minute after the event loop has stood still for longer than this. 0 for no such check.',
+  ),
   'memory-limit-mib': flag(int, 'With --supervised: the server process is ended, and started again, when its resident memory is larger. 0 for no limit.'),
   'root-ca-file': flag(
     file,

@@ -40,7 +40,9 @@ export function withAuthentication(options: AuthenticationFilterOptions): Filter
   const accept = (next: RequestHandler, request: IncomingRequest, startMs: number, found: Authentication | undefined): Promise<void> | void => {
     if (found === undefined) return refuse(request, startMs, undefined);
     if (!areAcceptable(audiences, found.audiences)) return refuse(request, startMs, new Error('the token is for another audience'));
-    const durationMs = performance.now() - startMs;
+    const nowMs = performance.now();
+    const durationMs = nowMs - startMs;
+    metrics.recordFilter('authentication', request, nowMs);
     metrics.recordAuthentication('success', durationMs, found.user.name);
     request.noteLatency('authentication', durationMs);
     removeCredentials(request.exchange.headers, isCredential);
@@ -61,6 +63,7 @@ export function withAuthentication(options: AuthenticationFilterOptions): Filter
 
   return (next) => (request) => {
     const startMs = performance.now();
+    request.filterStartMs = startMs;
     let found: Authentication | undefined | Promise<Authentication | undefined>;
     try {
       found = authenticator.authenticate(request);

@@ -22,7 +22,9 @@ export interface AuthorizationFilterOptions {
 /** Lets through what the authorizer allows; the rest is answered 403, or 500 where the authorizer failed. */
 export function withAuthorization({ authorizer, metrics, onFailure }: AuthorizationFilterOptions): Filter {
   const decide = (next: RequestHandler, request: IncomingRequest, startMs: number, { decision, reason, error }: Decision): Promise<void> | void => {
-    const durationMs = performance.now() - startMs;
+    const nowMs = performance.now();
+    const durationMs = nowMs - startMs;
+    metrics.recordFilter('authorization', request, nowMs);
     metrics.recordAuthorization(decision, error !== undefined, durationMs);
     request.noteLatency('authorization', durationMs);
     if (decision === 'allow') {
@@ -43,6 +45,8 @@ export function withAuthorization({ authorizer, metrics, onFailure }: Authorizat
     decide(next, request, startMs, await pending);
   return (next) => (request) => {
     const startMs = performance.now();
+    if (!request.isLongRunning || request.info.verb === 'watch') metrics.recordFilter('priorityandfairness', request, startMs);
+    else request.filterStartMs = startMs;
     const decision = authorizer.authorize(new RequestAttributes(request));
     return decision instanceof Promise ? decideLater(next, request, startMs, decision) : decide(next, request, startMs, decision);
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { QueuedRequest, FlowControl } from '../flow-control.ts';
-import { MetricRegistry } from '../metrics/registry.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { parseRequestInfo } from '../request-info.ts';
 import { IncomingRequest } from '../server-request.ts';

@@ -5,7 +5,7 @@ import { notFound, internalError, tooManyRequests } from '../../api/errors.ts';
 import { ANONYMOUS, type User } from '../../api/user.ts';
 import { InFlightRequests, OpenWatches } from '../in-flight.ts';
 import { createLifecycleSignals } from '../lifecycle.ts';
-import { MetricRegistry } from '../metrics/registry.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { IncomingRequest } from '../server-request.ts';
 import { FakeExchange } from '../testing/fake-exchange.ts';

@@ -90,7 +90,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(audit && { audit: withAudit(audit) }),
-    impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true),
+    impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true, metrics),
     concurrencyLimit: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
       : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),

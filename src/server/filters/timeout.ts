@@ -13,11 +13,15 @@ const DEADLINE_PASSED = new Error('the deadline has passed');
  * had begun is cut off. A handler that answers at once never sees a timer.
  */
 export function withTimeout(metrics: ServerMetrics): Filter {
+  const countLate = (): void => metrics.recordPostTimeout();
   const onDeadline = (request: IncomingRequest): void => {
     if (request.exchange.isClosed) return;
     metrics.recordTermination(request, 504);
-    if (request.exchange.isAnswered) request.exchange.stream?.destroy();
-    else writeJsonError(request, timeout('request did not complete within the allotted timeout'));
+    if (request.exchange.isAnswered) {
+      metrics.recordAbort(request);
+      request.exchange.stream?.destroy();
+    } else writeJsonError(request, timeout('request did not complete within the allotted timeout'));
+    request.onFinish(countLate);
     request.abort(DEADLINE_PASSED);
   };
   const deadlines = new Deadlines<IncomingRequest>(monotonicClock, ({ deadlineMs }) => deadlineMs!, onDeadline);

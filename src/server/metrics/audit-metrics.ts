@@ -1,4 +1,4 @@
-import type { MetricRegistry } from './registry.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
 
 /** What auditing counts, by upstream's names (apiserver/pkg/audit/metrics.go). */
 export interface AuditCounters {
@@ -10,31 +10,10 @@ export interface AuditCounters {
 }
 
 export function registerAuditMetrics(registry: MetricRegistry): AuditCounters {
-  const events = registry.counter({ name: 'apiserver_audit_event_total', help: 'Audit events that were made and handed to the backends.', stability: 'ALPHA' });
-  const levels = registry.counter({
-    name: 'apiserver_audit_level_total',
-    help: 'Requests, by the level at which they are audited.',
-    stability: 'ALPHA',
-    labels: ['level'],
-  });
-  const errors = registry.counter({
-    name: 'apiserver_audit_error_total',
-    help: 'Audit events that were lost, by the part that lost them.',
-    stability: 'ALPHA',
-    labels: ['plugin'],
-  });
-  const rejected = registry.counter({
-    name: 'apiserver_audit_requests_rejected_total',
-    help: 'Requests that were refused because they could not be audited.',
-    stability: 'ALPHA',
-  });
-  // Printed before there is anything to count, as upstream's without labels are.
-  const start = (): void => {
-    events.with();
-    rejected.with();
-  };
-  start();
-  registry.onReset(start);
+  const events = registry.family('apiserver_audit_event_total');
+  const levels = registry.family('apiserver_audit_level_total');
+  const errors = registry.family('apiserver_audit_error_total');
+  const rejected = registry.family('apiserver_audit_requests_rejected_total');
   return {
     countEvent: () => events.with().inc(),
     countLevel: (level) => levels.with(level).inc(),

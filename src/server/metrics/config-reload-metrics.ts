@@ -1,5 +1,5 @@
 import { labelHash } from '../../api/server-identity.ts';
-import type { MetricRegistry } from './registry.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
 
 /** What is told of a configuration file that is followed. */
 export interface ConfigReloads {
@@ -12,29 +12,12 @@ export interface ConfigReloads {
 
 /** apiserver_<subject>_config_controller_* (apiserver/pkg/server/options/authenticationconfig/metrics, and its twin for authorization). */
 export function registerConfigReloads(registry: MetricRegistry, subject: 'authentication' | 'authorization', serverId: string): ConfigReloads {
-  const prefix = `apiserver_${subject}_config_controller_`;
-  const labels = ['status', 'apiserver_id_hash'];
   const server = labelHash(serverId);
-  const reloads = registry.counter({
-    name: `${prefix}automatic_reloads_total`,
-    help: `Changes of the ${subject} configuration that were taken over, or could not be.`,
-    stability: 'BETA',
-    labels,
-  });
-  const lastReload = registry.gauge({
-    name: `${prefix}automatic_reload_last_timestamp_seconds`,
-    help: `When the ${subject} configuration last changed, by whether it could be taken over.`,
-    stability: 'BETA',
-    labels,
-  });
-  const info = registry.gauge({
-    name: `${prefix}last_config_info`,
-    help: `The ${subject} configuration in use, by its hash.`,
-    stability: 'ALPHA',
-    labels: ['apiserver_id_hash', 'hash'],
-  });
+  const reloads = registry.family(`apiserver_${subject}_config_controller_automatic_reloads_total`);
+  const lastReload = registry.family(`apiserver_${subject}_config_controller_automatic_reload_last_timestamp_seconds`);
+  const info = registry.family(`apiserver_${subject}_config_controller_last_config_info`);
   const loaded = (text: string): void => {
-    info.reset();
+    info.clear();
     info.with(server, labelHash(text)).set(1);
   };
   const record = (status: string): void => {

@@ -1,6 +1,6 @@
 import type { Handler } from '../../endpoints/request.ts';
-import type { MetricRegistry } from './registry.ts';
-import { METRICS_CONTENT_TYPE } from './text.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
+import { METRICS_CONTENT_TYPE } from '../../metrics/text.ts';
 
 export interface MetricsEndpointOptions {
   canReset?: boolean;
@@ -12,8 +12,8 @@ export interface MetricsEndpointOptions {
 
 /** Serves `/metrics` or `/metrics/slis`. With `canReset` (profiling is on) a DELETE begins all counts anew. */
 export function metricsEndpoint(
-  registry: MetricRegistry,
-  { canReset = false, print = () => registry.print(), reset = () => registry.reset() }: MetricsEndpointOptions = {},
+  registry: Pick<MetricRegistry, 'printInSlices' | 'reset'>,
+  { canReset = false, print = () => registry.printInSlices(), reset = () => registry.reset() }: MetricsEndpointOptions = {},
 ): Handler {
   return async ({ exchange }) => {
     if (canReset && exchange.method === 'DELETE') {

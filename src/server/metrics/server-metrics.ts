@@ -2,16 +2,14 @@ import type { RequestInfo } from '../../endpoints/request.ts';
 import type { Decision } from '../../api/authorization.ts';
 import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
-import type { HistogramSeries, MetricRegistry, NumberSeries } from './registry.ts';
-import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
+import type { HistogramSeries, NumberSeries } from '../../metrics/family.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
+import { dryRunLabel, fieldValidationLabel, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
 import { Watermark } from './watermark.ts';
 
 const COMPONENT = 'apiserver';
-const RESOURCE_LABELS = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
-const LATENCY_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
-const SLI_BUCKETS = LATENCY_BUCKETS.slice(2);
-const AUTH_BUCKETS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
-const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+/** Filters whose time is told, by upstream's names (apiserver/pkg/server/config.go, DefaultBuildHandlerChain). */
+export type TimedFilter = 'authentication' | 'audit' | 'constrainedimpersonation' | 'priorityandfairness' | 'authorization';
 
 export interface ServerMetricsOptions {
   registry: MetricRegistry;
@@ -28,6 +26,10 @@ interface RequestSeries {
   readonly duration: HistogramSeries;
   readonly sli: HistogramSeries;
   readonly size: HistogramSeries | undefined;
+  /** Of requests that have a body. */
+  readonly bodySize: HistogramSeries | undefined;
+  /** Of writes. */
+  readonly isWrite: boolean;
 }
 
 /** What a server counts of its requests, by upstream's names and labels (apiserver/pkg/endpoints/metrics). */
@@ -38,13 +40,21 @@ export class ServerMetrics {
   readonly mutatingInQueue = new Watermark();
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
+  readonly #filters: Readonly<Record<TimedFilter, HistogramSeries>>;
   /** By resource, so that no text is made to find them; there are as many as known combinations of labels. */
   readonly #series = new Map<string, readonly RequestSeries[]>();
 
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
     this.#families = registerFamilies(registry);
-    registry.onReset(() => this.#series.clear());
+    const filters = registry.family('apiserver_request_filter_duration_seconds');
+    this.#filters = {
+      authentication: filters.with('authentication'),
+      audit: filters.with('audit'),
+      constrainedimpersonation: filters.with('constrainedimpersonation'),
+      priorityandfairness: filters.with('priorityandfairness'),
+      authorization: filters.with('authorization'),
+    };
     registry.onCollect(() => {
       this.#families.inFlight.with('readOnly').set(this.readOnlyInFlight.read());
       this.#families.inFlight.with('mutating').set(this.mutatingInFlight.read());
@@ -61,8 +71,23 @@ export class ServerMetrics {
     this.#totalOf(series, status).inc();
     const seconds = (performance.now() - request.receivedAtMs) / 1000;
     series.duration.observe(seconds);
-    if (series.dryRun === '') series.sli.observe(seconds);
+    if (series.dryRun === '') series.sli.observe(Math.max(0, seconds - request.excludedMs / 1000));
     series.size?.observe(sentBytes);
+    if (series.isWrite) this.#recordWrite(request, series, seconds);
+  }
+
+  #recordWrite(request: IncomingRequest, { bodySize, verb }: RequestSeries, seconds: number): void {
+    const { target, bodyBytes } = request.exchange;
+    // Upstream reads the body of every deletion, for its options, and of other requests if their media type is understood.
+    if (bodyBytes !== undefined || verb === 'DELETE') bodySize?.observe(bodyBytes ?? 0);
+    const fieldValidation = target.includes('fieldValidation') ? request.queryValue('fieldValidation') : undefined;
+    this.#families.fieldValidation.with(fieldValidationLabel(fieldValidation)).observe(seconds);
+  }
+
+  /** A filter hands the request on, or has refused it: how long it had it. */
+  recordFilter(filter: TimedFilter, request: IncomingRequest, endMs: number): void {
+    this.#filters[filter].observe((endMs - request.filterStartMs) / 1000);
+    request.filterStartMs = endMs;
   }
 
   /** A request that max-in-flight refused. */
@@ -75,6 +100,19 @@ export class ServerMetrics {
   recordTermination(request: IncomingRequest, status: number): void {
     const series = this.#seriesOf(request);
     if (series !== undefined) this.#families.terminations.with(series.verb, ...series.labels, String(status)).inc();
+  }
+
+  /** A request whose answer had begun, and was cut off. */
+  recordAbort(request: IncomingRequest): void {
+    const series = this.#seriesOf(request);
+    if (series === undefined) return;
+    const [group, version, resource, subresource, scope] = series.labels;
+    this.#families.aborts.with(series.verb, group, version, resource, subresource, scope).inc();
+  }
+
+  /** The handler of a request that has timed out came to its end (apiserver/pkg/server/filters/timeout.go). */
+  recordPostTimeout(): void {
+    this.#families.postTimeouts.with('timeout-handler', 'ok').inc();
   }
 
   trackLongRunning(request: IncomingRequest): void {
@@ -111,18 +149,27 @@ export class ServerMetrics {
     const scope = scopeOf(info);
     const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
     const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
-    const subresource = info.isResourceRequest ? info.subresource : info.path;
+    const subresource = info.isResourceRequest ? info.subresource : pathLabel(info.path);
     const ofResource = this.#series.get(info.resource) ?? [];
     for (const known of ofResource) if (isSeriesOf(known, verb, info, subresource, scope, dryRun)) return known;
-    if (info.isResourceRequest ? !this.#isKnownResource(info) : !HEALTH_PATHS.has(info.path)) return undefined;
+    if (info.isResourceRequest ? !this.#isKnownResource(info) : subresource === '') return undefined;
     const resource = ownCopy(info.resource);
-    const series = this.#createSeries(verb, dryRun, [ownCopy(info.apiGroup), ownCopy(info.apiVersion), resource, ownCopy(subresource), scope, COMPONENT]);
+    const series = this.#createSeries(verb, dryRun, [
+      ownCopy(info.apiGroup),
+      ownCopy(info.apiVersion),
+      resource,
+      ownCopy(subresource),
+      scope,
+      info.isResourceRequest ? COMPONENT : '',
+    ]);
     this.#series.set(resource, [...ofResource, series]);
     return series;
   }
 
   #createSeries(verb: string, dryRun: string, labels: RequestSeries['labels']): RequestSeries {
-    const { duration, sli, sizes } = this.#families;
+    const { duration, sli, sizes, bodySizes } = this.#families;
+    const [group, , resource, , scope] = labels;
+    const bodyVerb = bodyVerbOf(verb, scope);
     return {
       verb,
       dryRun,
@@ -131,6 +178,8 @@ export class ServerMetrics {
       duration: duration.with(verb, dryRun, ...labels),
       sli: sli.with(verb, ...labels),
       size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...labels) : undefined,
+      bodySize: bodyVerb === undefined || resource === '' ? undefined : bodySizes.with(resource, bodyVerb, group),
+      isWrite: bodyVerb !== undefined,
     };
   }
 }
@@ -149,6 +198,21 @@ function isSeriesOf(series: RequestSeries, verb: string, info: RequestInfo, subr
 
 /** The paths outside of the API that upstream counts. */
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+const OPENAPI_PATH = '/openapi/v3';
+
+/** What stands for a path outside of the API; '' for those that are not counted. */
+function pathLabel(path: string): string {
+  if (HEALTH_PATHS.has(path)) return path;
+  if (!path.startsWith(OPENAPI_PATH)) return '';
+  if (path.length === OPENAPI_PATH.length) return 'openapi/v3';
+  return path[OPENAPI_PATH.length] === '/' ? 'openapi/v3/' : '';
+}
+
+const BODY_VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', APPLY: 'patch', DELETE: 'delete' };
+
+/** The `verb` of the metric of body sizes (apiserver/pkg/endpoints/handlers/metrics). */
+const bodyVerbOf = (verb: string, scope: string): string | undefined =>
+  verb === 'DELETE' && scope !== 'resource' ? 'delete_collection' : Object.hasOwn(BODY_VERBS, verb) ? BODY_VERBS[verb] : undefined;
 
 const NAMED_USERS = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 
@@ -160,83 +224,22 @@ function userCategory(name: string): string {
 
 function registerFamilies(registry: MetricRegistry) {
   return {
-    total: registry.counter({
-      name: 'apiserver_request_total',
-      help: 'Requests handled, by verb, dry run, resource, scope, component and status code.',
-      stability: 'STABLE',
-      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1), 'code'],
-    }),
-    duration: registry.histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Seconds from receiving a request to the end of its answer, by verb, dry run, resource, scope and component.',
-      stability: 'STABLE',
-      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1)],
-      buckets: LATENCY_BUCKETS,
-    }),
-    sli: registry.histogram({
-      name: 'apiserver_request_sli_duration_seconds',
-      help: 'Seconds a request took, without webhooks and waiting in queues, by verb, resource, scope and component.',
-      stability: 'ALPHA',
-      labels: RESOURCE_LABELS,
-      buckets: SLI_BUCKETS,
-    }),
-    sizes: registry.histogram({
-      name: 'apiserver_response_sizes',
-      help: 'Bytes of the answers to reads, by verb, resource, scope and component.',
-      stability: 'STABLE',
-      labels: RESOURCE_LABELS,
-      buckets: SIZE_BUCKETS,
-    }),
-    longRunning: registry.gauge({
-      name: 'apiserver_longrunning_requests',
-      help: 'Long-running requests that are open now, by verb, resource, scope and component.',
-      stability: 'STABLE',
-      labels: RESOURCE_LABELS,
-    }),
-    terminations: registry.counter({
-      name: 'apiserver_request_terminations_total',
-      help: 'Requests that the server broke off in self-defence.',
-      stability: 'ALPHA',
-      labels: [...RESOURCE_LABELS, 'code'],
-    }),
-    inFlight: registry.gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'The most requests in flight at once during the last second, by kind.',
-      stability: 'STABLE',
-      labels: ['request_kind'],
-    }),
-    inQueue: registry.gauge({
-      name: 'apiserver_current_inqueue_requests',
-      help: 'The most requests in queues at once during the last second, by kind.',
-      stability: 'ALPHA',
-      labels: ['request_kind'],
-    }),
-    authenticatedUsers: registry.counter({
-      name: 'authenticated_user_requests',
-      help: 'Authenticated requests, by kind of user.',
-      stability: 'ALPHA',
-      labels: ['username'],
-    }),
-    authenticationAttempts: registry.counter({ name: 'authentication_attempts', help: 'Authentications, by result.', stability: 'ALPHA', labels: ['result'] }),
-    authenticationDuration: registry.histogram({
-      name: 'authentication_duration_seconds',
-      help: 'Seconds that authentication took, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    }),
-    authorizationAttempts: registry.counter({
-      name: 'authorization_attempts_total',
-      help: 'Authorizations, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-    }),
-    authorizationDuration: registry.histogram({
-      name: 'authorization_duration_seconds',
-      help: 'Seconds that authorization took, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    }),
+    total: registry.family('apiserver_request_total'),
+    aborts: registry.family('apiserver_request_aborts_total'),
+    bodySizes: registry.family('apiserver_request_body_size_bytes'),
+    fieldValidation: registry.family('field_validation_request_duration_seconds'),
+    postTimeouts: registry.family('apiserver_request_post_timeout_total'),
+    duration: registry.family('apiserver_request_duration_seconds'),
+    sli: registry.family('apiserver_request_sli_duration_seconds'),
+    sizes: registry.family('apiserver_response_sizes'),
+    longRunning: registry.family('apiserver_longrunning_requests'),
+    terminations: registry.family('apiserver_request_terminations_total'),
+    inFlight: registry.family('apiserver_current_inflight_requests'),
+    inQueue: registry.family('apiserver_current_inqueue_requests'),
+    authenticatedUsers: registry.family('authenticated_user_requests'),
+    authenticationAttempts: registry.family('authentication_attempts'),
+    authenticationDuration: registry.family('authentication_duration_seconds'),
+    authorizationAttempts: registry.family('authorization_attempts_total'),
+    authorizationDuration: registry.family('authorization_duration_seconds'),
   };
 }

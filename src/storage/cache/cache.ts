@@ -90,6 +90,8 @@ export interface CacheSelectOptions extends CacheListOptions {
 
 export interface CacheList {
   entries: CacheEntry[];
+  /** How many were looked at. */
+  fetched: number;
   revision: number;
   /** The key of the last entry looked at, and whether more keys follow it: for a continue token. */
   lastKey: string | undefined;

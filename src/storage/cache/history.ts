@@ -80,8 +80,14 @@ export class History {
   /** All changes after this revision are kept. */
   #base = 0;
 
-  constructor(limits: HistoryLimits, clock: Clock) {
+  /** Events that there is room for; doubles, and halves when a quarter is enough, as upstream's ring of events does (watch_cache.go, resizeCacheLocked). */
+  #capacity: number;
+  readonly #onResize: (isIncrease: boolean) => void;
+
+  constructor(limits: HistoryLimits, clock: Clock, onResize: (isIncrease: boolean) => void = () => undefined) {
     this.#limits = limits;
+    this.#capacity = limits.minEvents;
+    this.#onResize = onResize;
     this.#clock = clock;
   }
 
@@ -105,6 +111,16 @@ export class History {
     this.#sizeBytes += change.sizeBytes;
     this.#trim();
     this.#trimLater();
+    if (this.#events.length > this.#capacity) this.#resize(true);
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  #resize(isIncrease: boolean): void {
+    this.#capacity = isIncrease ? this.#capacity * 2 : this.#capacity / 2;
+    this.#onResize(isIncrease);
   }
 
   /** All changes after this revision are kept. */
@@ -153,6 +169,7 @@ export class History {
     this.#trimming ??= this.#clock.after(this.#limits.freshMs + TICK_MS, () => {
       this.#trimming = undefined;
       this.#trim();
+      if (this.#capacity > this.#limits.minEvents && this.#events.length < this.#capacity / 4) this.#resize(false);
       if (this.#events.length > this.#limits.minEvents) this.#trimLater();
     });
   }

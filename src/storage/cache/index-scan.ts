@@ -28,6 +28,10 @@ export class IndexScan implements Search {
     });
   }
 
+  get fetched(): number {
+    return this.#parts.reduce((sum, { fetched }) => sum + fetched, 0);
+  }
+
   goOn(slice?: TimeSlice): boolean {
     for (; this.#part < this.#parts.length; this.#part++) if (!this.#parts[this.#part]!.goOn(slice)) return false;
     this.#finish();

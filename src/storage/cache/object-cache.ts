@@ -2,6 +2,7 @@ import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
 import { Compacted, type Engine, type RangeResult, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
+import type { CacheState, ResourceStorageMetrics } from '../storage-metrics.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PageSize } from '../page-size.ts';
@@ -21,6 +22,8 @@ import { type Watcher, Watchers } from './watchers.ts';
 interface ObjectCacheOptions {
   codec?: StoredCodec;
   history?: HistoryLimits;
+  /** Absent where nothing is counted. */
+  metrics?: ResourceStorageMetrics | undefined;
   /** How often `onProgress` calls. */
   progressIntervalMs?: number;
 }
@@ -32,7 +35,7 @@ type Tree = OrderedMap<string, StoredEntry>;
 
 const OBJECTS_A_PAGE = 1_000;
 
-class FedCache implements ObjectCache, FeedRoute {
+class FedCache implements ObjectCache, FeedRoute, CacheState {
   readonly ready: Promise<void>;
   readonly #feed: CacheFeed;
   readonly #prefix: string;
@@ -44,6 +47,7 @@ class FedCache implements ObjectCache, FeedRoute {
   readonly #progress: ProgressTicker;
   readonly #watchers = new Watchers();
   readonly #indexes: Indexes;
+  readonly #metrics: ResourceStorageMetrics | undefined;
   #tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
   /** The tree is the state of every revision from here to the newest. */
   #changedAt = 0;
@@ -54,12 +58,18 @@ class FedCache implements ObjectCache, FeedRoute {
   /** What arrives while the state is being loaded. */
   #early: StoredEvent[] | undefined = [];
 
-  constructor(feed: CacheFeed, prefix: string, { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000 }: ObjectCacheOptions) {
+  constructor(
+    feed: CacheFeed,
+    prefix: string,
+    { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000, metrics }: ObjectCacheOptions,
+  ) {
+    this.#metrics = metrics;
+    metrics?.show(this);
     this.#feed = feed;
     this.#prefix = prefix;
     this.#keys = { start: prefix, end: prefixEnd(prefix)! };
     this.#memory = new EntryMemory(codec);
-    this.#history = new History(history, feed.clock);
+    this.#history = new History(history, feed.clock, (isIncrease) => metrics?.capacityChanged(isIncrease));
     this.#indexes = new Indexes({ clock: feed.clock, changedAt: () => this.#changedAt, historyBase: () => this.#history.base });
     this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
     this.ready = feed.add(prefix, this);
@@ -73,6 +83,10 @@ class FedCache implements ObjectCache, FeedRoute {
 
   get revision(): number {
     return Math.max(this.#feed.revision, this.#loadedRevision);
+  }
+
+  get historyCapacity(): number {
+    return this.#history.capacity;
   }
 
   get count(): number {
@@ -153,9 +167,9 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   #listOf(search: Search): CacheList {
-    const { entries, lastKey, remaining, range } = search;
+    const { entries, fetched, lastKey, remaining, range } = search;
     if (remaining > 0 && range.isCurrent) this.#snapshots.keep(range.revision, search.holdState());
-    return { entries, revision: range.revision, lastKey, hasMore: remaining > 0, remaining };
+    return { entries, fetched, revision: range.revision, lastKey, hasMore: remaining > 0, remaining };
   }
 
   watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void, where: CacheNarrowing = {}): Subscription {
@@ -166,6 +180,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const missed = this.#missed(within, after, lookup, index);
     const watcher: Watcher = { prefix: within, lookup, index, after, heard: this.#sequence, sink, onError, isClosed: false };
     this.#watchers.add(watcher);
+    this.#metrics?.initialEvents(missed.length);
     if (index) index.watchers++;
     for (const event of missed) this.#send(watcher, event);
     return { close: () => this.#closeWatcher(watcher) };
@@ -185,6 +200,7 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   close(): void {
+    this.#metrics?.hide(this);
     this.#feed.remove(this.#prefix, this);
     this.#progress.stop();
     this.#history.close();
@@ -194,7 +210,9 @@ class FedCache implements ObjectCache, FeedRoute {
 
   async load(): Promise<void> {
     if (!this.#early) return;
+    const startMs = performance.now();
     const { tree, memory, revision } = await this.#read();
+    this.#metrics?.initialized(tree.size, performance.now() - startMs);
     this.#tree = tree;
     this.#memory = memory;
     this.#changedAt = revision;
@@ -220,6 +238,7 @@ class FedCache implements ObjectCache, FeedRoute {
       return false;
     }
     if (event.revision <= this.#loadedRevision) return false;
+    this.#metrics?.received();
     const change = this.#changeOf(event);
     if (change === undefined) return false;
     change.previous?.leave();
@@ -239,6 +258,7 @@ class FedCache implements ObjectCache, FeedRoute {
   announce(): void {
     const changes = this.#unannounced;
     this.#unannounced = [];
+    if (changes.length > 0) this.#metrics?.dispatched(changes.length);
     for (const change of changes) {
       this.#watchers.forEachOf(change, (watcher) => {
         if (change.sequence <= watcher.heard || change.revision <= watcher.after) return;

@@ -22,6 +22,8 @@ const UNTIMED_ENTRIES = 15;
 /** Looks for the entries of one state that match, in as many goes as it takes. */
 export interface Search {
   readonly entries: StoredEntry[];
+  /** How many were looked at. */
+  readonly fetched: number;
   readonly range: ScanRange;
   /** Of the last entry looked at. */
   readonly lastKey: string | undefined;
@@ -38,6 +40,7 @@ export class Scan implements Search {
   readonly entries: StoredEntry[] = [];
   readonly range: ScanRange;
   lastKey: string | undefined;
+  fetched = 0;
   remaining = 0;
   #tree: OrderedMap<string, StoredEntry>;
   #isHeld = false;
@@ -58,11 +61,13 @@ export class Scan implements Search {
     let last = this.lastKey;
     this.#tree.forRange(last === undefined ? start : keyBehind(last), end, false, (key, entry) => {
       last = key;
+      looked++;
       if ((matches === undefined || matches(entry)) && entries.push(entry) >= limit) return STOP;
-      isSpent = slice !== undefined && (looked++ & UNTIMED_ENTRIES) === UNTIMED_ENTRIES && slice.isSpent;
+      isSpent = slice !== undefined && (looked & UNTIMED_ENTRIES) === UNTIMED_ENTRIES && slice.isSpent;
       return isSpent ? STOP : undefined;
     });
     this.lastKey = last;
+    this.fetched += looked;
     if (entries.length >= limit && last !== undefined) this.remaining = this.#tree.forRange(keyBehind(last), listEnd, false);
     return !isSpent;
   }

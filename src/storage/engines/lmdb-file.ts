@@ -69,6 +69,8 @@ export interface FileTransaction {
 export interface StoreStatistics {
   sizeBytes: number;
   freeBytes: number;
+  pages: number;
+  freePages: number;
 }
 
 interface TreeStats {
@@ -202,7 +204,8 @@ export class LmdbFile {
     const stats = this.#database.getStats() as DatabaseStats;
     const used = [stats.root, stats.free].reduce((sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages, META_PAGES);
     const pages = stats.lastPageNumber + 1;
-    return { sizeBytes: pages * stats.pageSize, freeBytes: Math.max(pages - used, 0) * stats.pageSize };
+    const freePages = Math.max(pages - used, 0);
+    return { sizeBytes: pages * stats.pageSize, freeBytes: freePages * stats.pageSize, pages, freePages };
   }
 
   /** About how much of the file this process has mapped into its memory by looking at it. */

@@ -1,19 +1,26 @@
 import { expect, test } from 'vitest';
-import { registerMetaMetrics } from './meta-metrics.ts';
+import { formerName, histogram } from './declaration.ts';
+import { processMetrics } from './inventory/process.ts';
+import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
 import { MetricRegistry } from './registry.ts';
 import { EVERY_METRIC, type MetricSelection } from './selection.ts';
 
+const SLI = 'apiserver_request_sli_duration_seconds';
+const sliDeclaration = histogram('ALPHA', 'Seconds.', [1], ['verb', 'resource']);
+const { registered_metrics_total, disabled_metrics_total, hidden_metrics_total, cardinality_enforcement_unexpected_categorizations_total } = processMetrics;
+const inventory = {
+  registered_metrics_total,
+  disabled_metrics_total,
+  hidden_metrics_total,
+  cardinality_enforcement_unexpected_categorizations_total,
+  [SLI]: sliDeclaration,
+  apiserver_request_slo_duration_seconds: formerName(sliDeclaration, SLI, '1.27.0'),
+} as const;
+
 function registryOf(selection: Partial<MetricSelection>) {
-  const registry = new MetricRegistry({ ...EVERY_METRIC, ...selection });
+  const registry = new MetricRegistry({ ...EVERY_METRIC, ...selection }, inventory);
   registerMetaMetrics(registry);
-  const sli = registry.histogram({
-    name: 'apiserver_request_sli_duration_seconds',
-    help: 'Seconds.',
-    stability: 'ALPHA',
-    labels: ['verb', 'resource'],
-    buckets: [1],
-  });
-  return { registry, sli };
+  return { registry, sli: registry.family(SLI) };
 }
 
 test('a disabled metric is not shown, keeps no series, and is counted', () => {

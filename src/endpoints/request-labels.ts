@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../../endpoints/request.ts';
+import type { RequestInfo } from './request.ts';
 
 const CONNECT_SUBRESOURCES = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);
 const PLAIN_METHODS = new Set(['POST', 'PUT', 'DELETE']);
@@ -21,3 +21,8 @@ export function verbLabel(method: string, info: RequestInfo, scope: string, cont
 
 /** The `dry_run` label: '', `All` or `invalid`. */
 export const dryRunLabel = (value: string | undefined): string => (value === undefined ? '' : value === 'All' ? 'All' : 'invalid');
+
+const FIELD_VALIDATIONS = new Set(['Ignore', 'Warn', 'Strict']);
+
+/** The `field_validation` label: '', one of the three, or `invalid`. */
+export const fieldValidationLabel = (value: string | undefined): string => (value === undefined ? '' : FIELD_VALIDATIONS.has(value) ? value : 'invalid');

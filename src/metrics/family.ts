@@ -1,0 +1,220 @@
+import type { Declaration, MetricType } from './declaration.ts';
+import type { AllowedValues } from './selection.ts';
+import { type Sample, labelText } from './text.ts';
+
+/** One metric with certain label values. Whoever counts over and over keeps it: it stays the one that is shown, whatever is reset. */
+export interface Series {
+  /** Not after a reset, until it is counted again. */
+  isShown: boolean;
+  samples(): Sample[];
+  reset(): void;
+}
+
+/** A counter or a gauge. */
+export class NumberSeries implements Series {
+  isShown = true;
+  value = 0;
+  inc(by = 1): void {
+    this.value += by;
+    this.isShown = true;
+  }
+  dec(): void {
+    this.value--;
+    this.isShown = true;
+  }
+  set(value: number): void {
+    this.value = value;
+    this.isShown = true;
+  }
+  samples(): Sample[] {
+    return [{ suffix: '', value: this.value }];
+  }
+  reset(): void {
+    this.value = 0;
+    this.isShown = false;
+  }
+}
+
+export class HistogramSeries implements Series {
+  isShown = true;
+  readonly bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  /** `weight` is how often, or for how long. */
+  observe(value: number, weight = 1): void {
+    this.isShown = true;
+    this.#sum += value * weight;
+    this.#count += weight;
+    const { bounds } = this;
+    for (let i = 0; i < bounds.length; i++) {
+      if (value <= bounds[i]!) {
+        this.#counts[i]! += weight;
+        return;
+      }
+    }
+  }
+
+  samples(): Sample[] {
+    let below = 0;
+    const buckets = this.bounds.map((bound, i): Sample => {
+      below += this.#counts[i]!;
+      return { suffix: '_bucket', le: bound, value: below };
+    });
+    return [
+      ...buckets,
+      { suffix: '_bucket', le: Infinity, value: this.#count },
+      { suffix: '_sum', value: this.#sum },
+      { suffix: '_count', value: this.#count },
+    ];
+  }
+
+  reset(): void {
+    this.#counts.fill(0);
+    this.#sum = this.#count = 0;
+    this.isShown = false;
+  }
+}
+
+export class SummarySeries implements Series {
+  isShown = true;
+  #sum = 0;
+  #count = 0;
+
+  observe(value: number): void {
+    this.isShown = true;
+    this.#sum += value;
+    this.#count++;
+  }
+
+  samples(): Sample[] {
+    return [
+      { suffix: '_sum', value: this.#sum },
+      { suffix: '_count', value: this.#count },
+    ];
+  }
+
+  reset(): void {
+    this.#sum = this.#count = 0;
+    this.isShown = false;
+  }
+}
+
+/** Which series a type of metric has. */
+export interface SeriesOf {
+  counter: NumberSeries;
+  gauge: NumberSeries;
+  histogram: HistogramSeries;
+  summary: SummarySeries;
+}
+
+export type LabelValues<L extends readonly string[]> = { [K in keyof L]: string };
+
+/** What a declaration becomes in a server: where its series are. */
+export type FamilyOf<D> = D extends Declaration<infer T, infer L> ? Family<SeriesOf[T], L> : never;
+
+/** Label values that --allow-metric-labels leaves out, and what to do when one comes. */
+export interface LabelLimit {
+  allowed: AllowedValues;
+  onUnexpected: () => void;
+}
+
+const MAX_SERIES = 10_000;
+const UNEXPECTED = 'unexpected';
+
+interface LabelledSeries<S> {
+  readonly values: readonly string[];
+  /** `a="1",b="2"`, by name of the label. */
+  readonly pairs: string;
+  readonly series: S;
+}
+
+/** One metric with all its label values. */
+export class Family<S extends Series, L extends readonly string[] = readonly string[]> {
+  readonly name: string;
+  readonly declaration: Declaration;
+  readonly #series = new Map<string, LabelledSeries<S>>();
+  readonly #maxSeries: number;
+  readonly #limit: LabelLimit | undefined;
+  /** By their labels, so that two scrapes compare line by line; undefined when there are new ones. */
+  #sorted: readonly LabelledSeries<S>[] | undefined;
+
+  constructor(
+    name: string,
+    declaration: Declaration,
+    { maxSeries = declaration.maxSeries ?? MAX_SERIES, limit }: { maxSeries?: number; limit?: LabelLimit } = {},
+  ) {
+    this.name = name;
+    this.declaration = declaration;
+    this.#maxSeries = maxSeries;
+    this.#limit = limit;
+    this.#start();
+  }
+
+  /** The series of these label values, in the order of the labels. Keep it where the values do not change. */
+  with(...values: LabelValues<L>): S {
+    return this.#with(values as unknown as string[]);
+  }
+
+  /** Drops all series: for gauges that are made anew for each scrape. Ones that were kept by callers are no longer shown. */
+  clear(): void {
+    this.#series.clear();
+    this.#sorted = undefined;
+  }
+
+  /** Begins anew. Series that were kept by callers are shown again as soon as they are counted. */
+  reset(): void {
+    for (const { series } of this.#series.values()) series.reset();
+    this.#start();
+  }
+
+  /** Those that are shown, by their labels. */
+  *shown(): Generator<LabelledSeries<S>> {
+    this.#sorted ??= [...this.#series.values()].sort((a, b) => (a.pairs < b.pairs ? -1 : 1));
+    for (const one of this.#sorted) if (one.series.isShown) yield one;
+  }
+
+  #start(): void {
+    if (this.declaration.labels.length > 0 || this.declaration.isLazy) return;
+    this.#with([]).isShown = true;
+  }
+
+  #with(values: readonly string[]): S {
+    const key = values.length === 1 ? values[0]! : values.join('\u0000');
+    const known = this.#series.get(key);
+    if (known !== undefined) return known.series;
+    const { labels } = this.declaration;
+    if (values.length !== labels.length) throw new Error(`metric ${this.name} has labels ${labels.join(', ')}`);
+    if (this.#limit !== undefined) {
+      const allowed = limited(labels, values, this.#limit);
+      if (allowed !== values) return this.#with(allowed);
+    }
+    const isFull = this.#series.size >= this.#maxSeries;
+    if (isFull && values.some((value) => value !== UNEXPECTED)) return this.#with(labels.map(() => UNEXPECTED));
+    const series = createSeries(this.declaration) as unknown as S;
+    this.#series.set(key, { values, pairs: labelText(labels, values), series });
+    this.#sorted = undefined;
+    return series;
+  }
+}
+
+function createSeries({ type, buckets }: Declaration): SeriesOf[MetricType] {
+  if (type === 'histogram') return new HistogramSeries(buckets);
+  return type === 'summary' ? new SummarySeries() : new NumberSeries();
+}
+
+/** The same values, or where some are not allowed, others. */
+function limited(labels: readonly string[], values: readonly string[], { allowed, onUnexpected }: LabelLimit): readonly string[] {
+  const isAllowed = (value: string, index: number): boolean => value === UNEXPECTED || (allowed.get(labels[index]!)?.has(value) ?? true);
+  if (values.every(isAllowed)) return values;
+  return values.map((value, index) => {
+    if (isAllowed(value, index)) return value;
+    onUnexpected();
+    return UNEXPECTED;
+  });
+}
