@@ -12,19 +12,19 @@ export function timedStorage<Result>(
 ): Promise<Result> {
   if (!context.noteLatency && !metrics) return pending;
   const startMs = performance.now();
-  const done = (isSuccess: boolean): void => {
+  const observe = (isSuccess: boolean): void => {
     const durationMs = performance.now() - startMs;
     metrics?.requested(operation, durationMs, isSuccess);
     context.noteLatency?.('etcd', durationMs);
   };
   return pending.then(
     (result) => {
-      done(true);
+      observe(true);
       return result;
     },
     (error: unknown) => {
       // To find another revision than was expected is an answer, not a failure.
-      done(error instanceof CommitConflict);
+      observe(error instanceof CommitConflict);
       throw error;
     },
   );

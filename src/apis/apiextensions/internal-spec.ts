@@ -172,7 +172,10 @@ export function printedSchema(schema: JSONSchemaProps | undefined): object | nul
 
 const printedDependencies = (dependencies: JSONSchemaProps['dependencies']): object =>
   Object.fromEntries(
-    Object.entries(dependencies ?? {}).map(([name, value]) => [name, { Schema: printedSchema(schemaIn(value)), Property: Array.isArray(value) ? value : null }]),
+    Object.entries(dependencies ?? {}).map(([name, value]) => [
+      name,
+      { Schema: printedSchema(schemaIn(value)), Property: Array.isArray(value) ? value : null },
+    ]),
   );
 
 export const printedItems = (items: JSONSchemaProps['items']): object => ({
