@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:faults` (scripts/test-faults.mjs) and `npm run test:stalls`. Their tests are among the system tests too, in a short form. */
+/** `npm run test:faults` (scripts/test-faults.mjs), `test:stalls` and `test:workers`. Their tests are among the system tests too, in a short form. */
 const wants = (project: string): boolean => process.argv.some((argument) => argument === project || argument === `--project=${project}`);
 /** Short forms, for the system tests: few faults, and a bound that a busy machine keeps too. */
-const SHORT = { faultInjections: 6, stallBoundMs: 1_000 };
+const SHORT = { faultInjections: 6, stallBoundMs: 1_000, workers: 0 };
+const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const FAULT_INJECTIONS = Number(process.env['FAULT_INJECTIONS'] ?? 200);
 const etcd = 'test/support/etcd-setup.ts';
 const system = { globalSetup: [etcd, 'test/support/global-setup.ts'], testTimeout: 60_000 };
@@ -31,6 +32,15 @@ export default defineConfig({
         : []),
       ...(wants('stalls')
         ? [{ extends: true as const, test: { ...system, name: 'stalls', include: ['test/stalls/*.test.ts'], provide: { ...SHORT, stallBoundMs: 50 } } }]
+        : []),
+      // Each server of these tests is one of several processes.
+      ...(wants('workers')
+        ? [
+            {
+              extends: true as const,
+              test: { ...system, name: 'workers', include: ['test/{oracle,kubectl,client,apply,selectors}.test.ts'], provide: { ...SHORT, workers: WORKERS } },
+            },
+          ]
         : []),
     ],
   },

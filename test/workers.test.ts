@@ -1,16 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ApiClient } from './support/api-client.ts';
 import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
+import { workerPids } from './support/workers.ts';
 
 /* `--workers`: several processes on one store and one port, as clients see them, which are many: each connection may be another worker's. */
 
 const WORKERS = 2;
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-/** As short as no client's; nothing depends on it. */
-const GIVE_UP_MS = 10_000;
 const CLEAN_EXIT = { code: 0, signal: null };
 
 const startWorkers = (...flags: string[]): Promise<ServerProcess> => startServer({ storage: 'embedded', flags: [`--workers=${WORKERS}`, ...flags] });
@@ -79,9 +77,7 @@ describe('workers', { timeout: 120_000 }, () => {
     const write = async (client: ApiClient, writer: number): Promise<void> => {
       for (let count = 0; !stop.signal.aborted; count++) {
         const name = `w${writer}-${count}`;
-        // A connection that is on its way to a worker when that dies is answered by nobody (docs/workers.md): clients give up on it.
-        const sent = client.send({ method: 'POST', path: CONFIG_MAPS, body: { metadata: { name } } }).catch(() => undefined);
-        const answer = await Promise.race([sent, delay(GIVE_UP_MS, undefined, { ref: false })]);
+        const answer = await client.send({ method: 'POST', path: CONFIG_MAPS, body: { metadata: { name } } }).catch(() => undefined);
         if (answer?.status === 201) names.push(name);
       }
     };
@@ -165,12 +161,6 @@ describe('workers', { timeout: 120_000 }, () => {
     await expect(startServer({ flags })).rejects.toThrow(message);
   });
 });
-
-/** Of the children of the primary, which are nothing but workers. */
-function workerPids(server: ServerProcess): number[] {
-  const { pid } = server.child;
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-}
 
 /** Something was written since: whoever was replaced has not held the others up. */
 async function untilGrown(names: readonly string[]): Promise<void> {

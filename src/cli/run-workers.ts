@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeMissingFiles } from '../compose/generated-files.ts';
 import { openAuditLog } from '../compose/audit.ts';
 import type { Logger } from '../compose/logger.ts';
+import { openSecurePort } from '../compose/serving-files.ts';
 import { openServiceAccountKeys } from '../compose/signing-keys.ts';
 import { explainError } from '../compose/start.ts';
 import { openOwnStore } from '../compose/storage.ts';
@@ -34,19 +33,22 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   makeMissingFiles(options);
   // Made here, so that no two workers make one.
   await openServiceAccountKeys(options, stopSignal)();
-  const store = await serveStore(options, logger).catch((error: unknown) => Promise.reject(explainError(error, options)));
+  const explained = (error: unknown): never => {
+    throw explainError(error, options);
+  };
+  const port = await openSecurePort(options, true).catch(explained);
+  const store = await serveStore(options, logger).catch(explained);
   const auditLog = options.auditLogPath === '' ? undefined : openAuditLog(options);
   const primary = new Primary({
     count: options.workerCount,
     storeUrl: store?.url,
+    port,
     limits: {
       stallReportAfterMs: options.stallReportAfterMs,
       stallKillAfterMs: options.stallKillAfterMs,
       memoryLimitBytes: options.memoryLimitMib * MIB,
     },
     nodeFlags: options.heapLimitMib > 0 ? [`--max-old-space-size=${options.heapLimitMib}`] : [],
-    // Workers that start later, when perhaps none is left, take the port that the first ones have.
-    workerFlags: options.securePort === 0 ? [`--secure-port=${await freePort(options.bindAddress)}`] : [],
     observer: logTo(logger),
     writeAudit: (line) => auditLog?.write(line),
   });
@@ -70,15 +72,6 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     await Promise.all([store?.close(), auditLog?.close()]);
     logger.info('Stopped');
   }
-}
-
-async function freePort(address: string): Promise<number> {
-  const probe = createServer().listen(0, address);
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 interface ServedStore {

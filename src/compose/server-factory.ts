@@ -13,7 +13,7 @@ import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
-import { startListening } from './serving-files.ts';
+import { startServingFrom, openSecurePort } from './serving-files.ts';
 import type { RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
 
@@ -80,12 +80,11 @@ async function startServing(
   stop: AbortController,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
-    const opened = await startListening(options, files, logger, onExchange);
+    const opened = startServingFrom({ files, source: worker?.connections ?? (await openSecurePort(options)), logger }, options, onExchange);
     // Before the hooks, which store it.
     securePort.provide(opened.address.port);
     return opened;
   }, stop.signal);
-  if (worker) worker.onLeave = () => listener.stopAccepting();
   const closed = stopped.finally(() => closers.close());
   closed.catch(() => undefined);
   return {

@@ -2,6 +2,7 @@ import type { Exchange } from '../serving/exchange.ts';
 import { type FileReloadable, watchBundle, watchKeyPair } from '../serving/certificates/reload.ts';
 import type { KeyPair } from '../serving/certificates/pem.ts';
 import { type Listener, listen } from '../serving/listener.ts';
+import { type ConnectionSource, openPort } from '../serving/port.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Logger } from './logger.ts';
 
@@ -30,17 +31,25 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close: () => all.forEach((file) => file.close()) };
 }
 
-export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+/** Listens on the port of the flags. */
+export const openSecurePort = (options: CompletedOptions, forOtherProcess = false): Promise<ConnectionSource> =>
+  openPort({ host: options.bindAddress, port: options.securePort, permitPortSharing: options.permitPortSharing, forOtherProcess });
+
+interface ServingParts {
+  files: ServingFiles;
+  source: ConnectionSource;
+  logger: Logger;
+}
+
+export function startServingFrom({ files, source, logger }: ServingParts, options: CompletedOptions, onExchange: (exchange: Exchange) => void): Listener {
   const { ciphers, ecdhCurve, minVersion } = options.tls;
   const clientCas = [files.clientCa, files.requestHeaderCa].filter((bundle) => bundle !== undefined);
   return listen(
     {
-      host: options.bindAddress,
-      port: options.securePort,
+      source,
       certificates: { certificate: files.certificate, sni: files.sni, ...(clientCas.length > 0 && { clientCas }) },
       tls: { minVersion, ...(ciphers !== undefined && { ciphers }), ...(ecdhCurve !== undefined && { ecdhCurve }) },
       disableHttp2: options.disableHttp2Serving,
-      permitPortSharing: options.permitPortSharing,
       limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
       onProblem: ({ kind, remoteAddress, message }) => logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
     },

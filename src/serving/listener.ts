@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
 import { monotonicClock } from '../util/clock.ts';
 import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
@@ -9,22 +9,19 @@ import { Connection, type ExchangeSink } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { createHttp1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
+import type { ConnectionSource } from './port.ts';
 import { DEFAULT_LIMITS, type ServingLimits, type ServingProblem, limitProblems } from './limits.ts';
 import { resolveTlsFlags } from './tls-options.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
 
 export interface ListenOptions {
-  /** `--bind-address`. An unspecified one (empty, 0.0.0.0, ::) means every interface and both address families. */
-  host?: string;
-  /** 0: any free port. */
-  port: number;
+  /** From `openPort`, or of another process that has the port. */
+  source: ConnectionSource;
   certificates: ServingCertificates;
   /** From `resolveTlsFlags`; what it leaves out is as without flags. */
   tls?: SecureContextOptions;
   /** `--disable-http2-serving`. */
   disableHttp2?: boolean;
-  /** `--permit-port-sharing`: other processes may listen on the same port. */
-  permitPortSharing?: boolean;
   limits?: Partial<ServingLimits>;
   /** Told what goes wrong with clients, at most 20 times a second. */
   onProblem?: (problem: ServingProblem) => void;
@@ -36,30 +33,12 @@ export interface Listener {
   readonly openExchanges: number;
   /** Since the start, for the metric. */
   readonly tlsHandshakeErrors: number;
-  /** New connections go elsewhere, where other processes serve the same port; those that are open stay. */
-  stopAccepting(): void;
   /**
    * Stops accepting, asks every client to go, waits for open exchanges at most so long, and cuts off the rest. Resolves when the last connection
    * is gone. May be called again with a shorter grace.
    */
   close(options: { graceMs: number }): Promise<void>;
 }
-
-/** Why a port could not be had. `code` is the system's (EADDRINUSE, EACCES, …). */
-export class ListenError extends Error {
-  readonly code: string;
-  readonly address: string;
-  readonly port: number;
-  constructor(code: string, reason: string, address: string, port: number) {
-    super(`failed to create listener: failed to listen on ${address.includes(':') ? `[${address}]` : address}:${port}: ${reason}`);
-    this.code = code;
-    this.address = address;
-    this.port = port;
-  }
-}
-
-/** TCP keep-alive finds clients that went without a word; upstream's period. */
-const KEEP_ALIVE_MS = 3 * 60_000;
 
 /** What Node takes: a name, a key for HMAC and one for AES, of 16 bytes each. */
 const TICKET_KEY_BYTES = 48;
@@ -68,9 +47,8 @@ const TICKET_KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /**
  * Serves HTTP/1.1 and HTTP/2 over TLS on one port. Every request comes to `onExchange`; one that it throws on is cut off, and the rest live on.
- * Rejects with ListenError when the port cannot be had.
  */
-export async function listen(options: ListenOptions, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+export function listen(options: ListenOptions, onExchange: (exchange: Exchange) => void): Listener {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const onProblem = limitProblems(options.onProblem ?? (() => {}));
   const contexts = createContexts(options.certificates, { ...resolveTlsFlags({}).settings, ...options.tls }, (error) =>
@@ -110,15 +88,13 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     });
   }
 
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }, (socket) => {
+  const { source } = options;
+  source.start((socket) => {
     clients.addRaw(socket);
     tlsServers.forSocket(socket).emit('connection', socket);
   });
-  await bind(server, options);
-  const stoppedListening = new Promise<void>((resolve) => server.once('close', resolve));
-  const { address, port } = server.address() as AddressInfo;
   return {
-    address: { host: address, port },
+    address: source.address,
     get openConnections() {
       return clients.openSockets;
     },
@@ -128,14 +104,11 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     get tlsHandshakeErrors() {
       return tlsHandshakeErrors;
     },
-    stopAccepting() {
-      server.close();
-    },
     async close({ graceMs }) {
       keyTimer.cancel();
-      server.close();
+      const stopped = source.stop();
       clients.requestClose(graceMs);
-      await Promise.all([stoppedListening, clients.whenGone()]);
+      await Promise.all([stopped, clients.whenGone()]);
     },
   };
 }
@@ -175,33 +148,6 @@ function createTlsServers(
     all: [byDefault, ...byAddress.values()],
     forSocket: (socket) => (byAddress.size > 0 && byAddress.get((socket.localAddress ?? '').replace('::ffff:', ''))) || byDefault,
   };
-}
-
-const isUnspecified = (host: string): boolean => host === '' || host === '0.0.0.0' || host === '::';
-
-function bind(server: Server, { host = '', port, permitPortSharing }: ListenOptions): Promise<void> {
-  if (permitPortSharing && !nodeOffersReusePort()) {
-    return Promise.reject(new ListenError('ERR_FEATURE_UNAVAILABLE', `--permit-port-sharing needs Node 23.1 or newer, this is ${process.version}`, host, port));
-  }
-  // Without a host, Node takes :: for both families, or 0.0.0.0 on a machine without IPv6: what Go does for an unspecified address.
-  const where: NetListenOptions & { reusePort?: boolean } = isUnspecified(host) ? { port } : { port, host };
-  if (permitPortSharing) where.reusePort = true;
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(error.code ?? '', describe(error), host || '0.0.0.0', port)));
-    server.listen(where, () => {
-      // From here on, an error is one of accepting (no file descriptors left): clients wait in the backlog, the process lives.
-      server.removeAllListeners('error').on('error', () => {});
-      resolve();
-    });
-  });
-}
-
-const describe = (error: NodeJS.ErrnoException): string =>
-  error.code === 'EADDRINUSE' ? 'bind: address already in use' : error.code === 'EACCES' ? 'bind: permission denied' : error.message;
-
-function nodeOffersReusePort(): boolean {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  return major > 23 || (major === 23 && minor >= 1);
 }
 
 /** Both the plain and the TLS socket of one connection have this. */

@@ -5,14 +5,17 @@ import { createAuthority, signCertificate } from './certificates/create.ts';
 import { fixed } from './certificates/reload.ts';
 import type { Exchange } from './exchange.ts';
 import { type ListenOptions, type Listener, listen } from './listener.ts';
+import { type PortOptions, openPort } from './port.ts';
 
 /* For tests: real listeners on free ports of the loopback, and the smallest real clients of both HTTP versions. */
 
 export const testAuthority = createAuthority({ commonName: 'test-ca' });
 const certificate = fixed(signCertificate(testAuthority, { commonName: 'localhost', usages: ['server'], hosts: ['localhost'], ips: ['127.0.0.1'] }));
 
-export const startListener = (onExchange: (exchange: Exchange) => void, options: Partial<ListenOptions> = {}): Promise<Listener> =>
-  listen({ host: '127.0.0.1', port: 0, certificates: { certificate }, ...options }, onExchange);
+export const startListener = async (onExchange: (exchange: Exchange) => void, options: Partial<ListenOptions & PortOptions> = {}): Promise<Listener> => {
+  const { host = '127.0.0.1', port = 0, permitPortSharing = false } = options;
+  return listen({ source: await openPort({ host, port, permitPortSharing }), certificates: { certificate }, ...options }, onExchange);
+};
 
 /** A promise and the way to fulfil it, for tests that wait for a handler. */
 export class Gate {

@@ -1,9 +1,11 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import cluster, { type Worker } from 'node:cluster';
+import type { ConnectionSource } from '../serving/port.ts';
 import type { ProcessExit, ProcessLimits } from '../supervision/supervised-process.ts';
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { DeadlyRequests } from '../supervision/supervisor.ts';
 import type { StallReport } from '../supervision/protocol.ts';
+import { ConnectionDealer } from './connection-dealer.ts';
 import { seatShares } from './seat-shares.ts';
 import { type PrimaryMessage, type PrintedMetrics, WORKER_VARIABLE, type WorkerMessage, type WorkerSettings } from './settings.ts';
 
@@ -17,11 +19,11 @@ export interface PrimaryObserver {
 export interface PrimaryOptions {
   count: number;
   storeUrl: string | undefined;
+  /** Whose connections the workers serve. */
+  port: ConnectionSource;
   limits: ProcessLimits;
   /** Of Node itself: the limit of the heap. */
   nodeFlags: readonly string[];
-  /** Of workers, beside those of this process. */
-  workerFlags: readonly string[];
   observer: PrimaryObserver;
   /** Writes a line of the audit log. */
   writeAudit: (line: string) => void;
@@ -32,7 +34,7 @@ const OWN_FAILURE = 1;
 /** A worker that ends sooner than this after its start is given a moment before the next one. */
 const SHORT_LIFE_MS = 5_000;
 const FIRST_DELAY_MS = 200;
-const MAX_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 2_000;
 
 /** For the first requests of connections that a worker was dealt before it left: while it stops, it would refuse them. */
 const LEAVE_MS = 2_000;
@@ -43,7 +45,7 @@ const SHARE_INTERVAL_MS = 1_000;
 /** A worker process that was started, and what becomes of it. */
 interface RunningWorker {
   readonly index: number;
-  readonly channel: Worker;
+  readonly channel: ChildProcess;
   /** Seats that its requests have or wait for. */
   demand: number;
   readonly process: SupervisedProcess;
@@ -52,12 +54,13 @@ interface RunningWorker {
 }
 
 /**
- * Keeps worker processes running, each a whole API server, that share one port by `node:cluster`'s handles. One that dies is replaced; the others go on. All
- * are told of requests that have ended one of them twice.
+ * Keeps worker processes running, each a whole API server, that share one port. One that dies is replaced; the others go on. All are told of requests that
+ * have ended one of them twice.
  */
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #deadly = new DeadlyRequests();
+  readonly #dealer = new ConnectionDealer();
   readonly #workers = new Map<number, RunningWorker>();
   readonly #replacing = new Set<RunningWorker>();
   /** Who has asked for metrics, by the number of the question that the others were asked. */
@@ -73,13 +76,7 @@ export class Primary {
     this.#options = options;
     this.failed.catch(() => undefined);
     this.#shareTimer = setInterval(() => this.#shareSeats(), SHARE_INTERVAL_MS).unref();
-    // Standard streams, the pipe of the watchdog's reports (its REPORT_FD), and the channel by which sockets are handed over.
-    cluster.setupPrimary({
-      exec: process.argv[1]!,
-      args: [...process.argv.slice(2), ...options.workerFlags],
-      execArgv: [...process.execArgv, ...options.nodeFlags],
-      stdio: ['inherit', 'inherit', 'inherit', 'pipe', 'ipc'],
-    });
+    options.port.start((socket) => this.#dealer.offer(socket));
   }
 
   /** Resolves with their address when all are ready. The first one alone fills a fresh store; the others then find it as it is. */
@@ -96,7 +93,7 @@ export class Primary {
       if (!old) continue;
       this.#replacing.add(old);
       await this.#until(this.#run(index).ready);
-      tell(old, { type: 'leave' });
+      this.#dealer.leave(old.channel);
       await delay(LEAVE_MS);
       old.process.stop('SIGTERM');
       await old.process.exited;
@@ -111,6 +108,12 @@ export class Primary {
     const running = [...this.#workers.values(), ...this.#replacing];
     for (const { process: worker } of running) worker.stop(signal);
     await Promise.all(running.map(({ process: worker }) => worker.exited));
+    this.#closePort();
+  }
+
+  #closePort(): void {
+    this.#dealer.close();
+    void this.#options.port.stop();
   }
 
   #until<T>(awaited: Promise<T>): Promise<T> {
@@ -118,14 +121,14 @@ export class Primary {
   }
 
   #run(index: number, shortLives = 0): RunningWorker {
-    const { count, storeUrl, limits, observer } = this.#options;
-    const settings: WorkerSettings = { index, count, storeUrl };
-    let forked!: Worker;
+    const { count, storeUrl, port, limits, observer } = this.#options;
+    const settings: WorkerSettings = { index, count, storeUrl, address: port.address };
+    let forked!: ChildProcess;
     const startMs = performance.now();
     const supervised = new SupervisedProcess(
       (environment) => {
-        forked = cluster.fork({ ...environment, [WORKER_VARIABLE]: JSON.stringify(settings) });
-        return forked.process;
+        forked = this.#fork({ ...environment, [WORKER_VARIABLE]: JSON.stringify(settings) });
+        return forked;
       },
       this.#deadly.refused,
       limits,
@@ -141,13 +144,32 @@ export class Primary {
     return worker;
   }
 
+  #fork(environment: Readonly<Record<string, string>>): ChildProcess {
+    return fork(process.argv[1]!, process.argv.slice(2), {
+      execArgv: [...process.execArgv, ...this.#options.nodeFlags],
+      env: { ...process.env, ...environment },
+      // Standard streams, the pipe of the watchdog's reports (its REPORT_FD), and the channel by which connections are handed over.
+      stdio: ['inherit', 'inherit', 'inherit', 'pipe', 'ipc'],
+    });
+  }
+
   #onMessage(worker: RunningWorker, message: WorkerMessage, onReady: (url: string) => void): void {
-    if (message.type === 'ready') onReady(message.url);
+    if (message.type === 'ready') {
+      this.#dealer.join(worker.channel);
+      onReady(message.url);
+    } else if (message.type === 'taken') this.#dealer.taken(worker.channel);
+    else if (message.type === 'leave') this.#leave(worker);
     else if (message.type === 'audit') this.#options.writeAudit(message.line);
     else if (message.type === 'demand') worker.demand = message.seats;
     else if (message.type === 'reset') for (const each of this.#workers.values()) tell(each, message);
     else if (message.type === 'gather') this.#gather(worker, message.id);
     else this.#gatherings.get(message.id)?.add({ worker: worker.index, text: message.text });
+  }
+
+  #leave(worker: RunningWorker): void {
+    this.#dealer.giveBack(worker.channel);
+    // Told to stop, each leaves when its part of upstream's order is done; the last one closes the port.
+    if (this.#isStopping && this.#dealer.isEmpty) this.#closePort();
   }
 
   #gather(asking: RunningWorker, id: number): void {
@@ -181,7 +203,7 @@ export class Primary {
 }
 
 function tell({ channel }: RunningWorker, message: PrimaryMessage): void {
-  if (channel.isConnected()) channel.send(message);
+  if (channel.connected) channel.send(message);
 }
 
 /** The answers to one question to all workers, which end when all have come or time is up. */

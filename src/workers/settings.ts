@@ -8,6 +8,8 @@ export interface WorkerSettings {
   count: number;
   /** Where the primary serves the store; undefined where the store is an etcd that workers reach themselves. */
   storeUrl: string | undefined;
+  /** Of the port that the primary listens on, and whose connections it hands over. */
+  address: { host: string; port: number };
 }
 
 /** Of one worker, or of each. */
@@ -18,7 +20,12 @@ export interface PrintedMetrics {
 
 /** What a worker tells the primary. */
 export type WorkerMessage =
+  /** It takes connections from now on. */
   | { type: 'ready'; url: string }
+  /** It has the connection that it was handed, and has not read from it yet. */
+  | { type: 'taken' }
+  /** It takes no more connections, and has not taken what it was handed last, unless it has said so. */
+  | { type: 'leave' }
   /** What all workers have counted is wanted; answered by `gathered`. */
   | { type: 'gather'; id: number }
   | { type: 'printed'; id: number; text: string }
@@ -31,8 +38,8 @@ export type WorkerMessage =
 
 /** What the primary tells a worker that runs. */
 export type PrimaryMessage =
-  /** It will be told to stop in a moment: it takes no more connections. */
-  | { type: 'leave' }
+  /** With a socket. Answered by `taken` or `leave`. */
+  | { type: 'connection' }
   | { type: 'print'; id: number }
   | { type: 'reset' }
   | { type: 'gathered'; id: number; metrics: readonly PrintedMetrics[] }

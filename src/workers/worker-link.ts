@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import type { ConnectionSource } from '../serving/port.ts';
 import type { PrimaryMessage, PrintedMetrics, WorkerMessage, WorkerSettings } from './settings.ts';
 
 /** The worker's end of its talk with the primary. */
@@ -9,14 +11,30 @@ export class WorkerLink {
   resetMetrics: () => void = () => undefined;
   /** Told its part of all seats, between 0 and 1, whenever that changes. */
   onShare: (share: number) => void = () => undefined;
-  /** Takes no more connections: another worker does. */
-  onLeave: () => void = () => undefined;
+  /** Undefined while no connections are taken. */
+  #onConnection: ((socket: Socket) => void) | undefined;
   readonly #waiting = new Map<number, (metrics: readonly PrintedMetrics[]) => void>();
   #lastId = 0;
 
   constructor(settings: WorkerSettings) {
     this.settings = settings;
-    process.on('message', (message: PrimaryMessage) => this.#onMessage(message));
+    process.on('message', (message: PrimaryMessage, socket?: Socket) => this.#onMessage(message, socket));
+    // The primary is gone, and with it the port and the store.
+    process.on('disconnect', () => process.exit(0));
+  }
+
+  /** The connections that the primary hands over. */
+  get connections(): ConnectionSource {
+    return {
+      address: this.settings.address,
+      start: (onConnection) => {
+        this.#onConnection = onConnection;
+      },
+      stop: async () => {
+        this.#onConnection = undefined;
+        this.tell({ type: 'leave' });
+      },
+    };
   }
 
   tell(message: WorkerMessage): void {
@@ -36,14 +54,24 @@ export class WorkerLink {
     this.tell({ type: 'printed', id, text: await this.printMetrics() });
   }
 
-  #onMessage(message: PrimaryMessage): void {
-    if (message.type === 'print') void this.#print(message.id);
+  #onMessage(message: PrimaryMessage, socket: Socket | undefined): void {
+    if (message.type === 'connection') this.#take(socket);
+    else if (message.type === 'print') void this.#print(message.id);
     else if (message.type === 'reset') this.resetMetrics();
-    else if (message.type === 'leave') this.onLeave();
     else if (message.type === 'share') this.onShare(message.share);
     else if (message.type === 'gathered') {
       this.#waiting.get(message.id)?.(message.metrics);
       this.#waiting.delete(message.id);
     }
+  }
+
+  #take(socket: Socket | undefined): void {
+    if (!this.#onConnection) {
+      this.tell({ type: 'leave' });
+      socket?.destroy();
+      return;
+    }
+    this.tell({ type: 'taken' });
+    if (socket) this.#onConnection(socket);
   }
 }

@@ -15,6 +15,8 @@ declare module 'vitest' {
     faultInjections: number;
     /** What no request may take longer of another client's time. */
     stallBoundMs: number;
+    /** `--workers` of every server; 0 for none. */
+    workers: number;
   }
 }
 

@@ -143,6 +143,7 @@ export class ServerProcess extends CommandProcess {
         '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
         '--endpoint-reconciler-type=none',
         '--advertise-address=127.0.0.1',
+        ...(inject('workers') > 0 ? [`--workers=${inject('workers')}`] : []),
         ...flags,
       ],
       { env: { ...process.env, ...environment } },
