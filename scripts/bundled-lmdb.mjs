@@ -26,25 +26,25 @@ export const bundledLmdb = {
 };
 
 /**
- * The files of the usual platforms by their names, where the machine's libc is GNU's (the loader reads ldd, too); all others the way that the package itself
- * finds them.
+ * The file of a usual machine by its name: Linux with GNU's libc, which `ldd` tells (the package's own way to find it also reads that). All others the
+ * way that the package finds them.
  */
 const LOADER_CODE = `
-const { readFileSync } = require('node:fs');
+const { existsSync, readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
-const { dirname, join } = require('node:path');
-const requireFromHere = createRequire(__filename);
+const { join } = require('node:path');
 
 module.exports = function loadNativeCode() {
-  const lmdb = requireFromHere.resolve('lmdb');
-  const requireFromLmdb = createRequire(lmdb);
-  return loadUsual(requireFromLmdb) ?? requireFromLmdb('node-gyp-build-optional-packages')(join(dirname(lmdb), '..'));
+  const folder = createRequire(__filename).resolve.paths('lmdb').map((path) => join(path, 'lmdb')).find((path) => existsSync(path));
+  const requireFromLmdb = createRequire(join(folder, 'package.json'));
+  return loadUsual(requireFromLmdb) ?? requireFromLmdb('node-gyp-build-optional-packages')(folder);
 };
 
 function loadUsual(requireFromLmdb) {
   try {
-    if (process.platform !== 'linux' || process.versions.bun || process.versions.deno || !readFileSync('/usr/bin/ldd', 'latin1').includes('GNU C Library')) return undefined;
-    return requireFromLmdb('@lmdb/lmdb-linux-' + process.arch + '/node.abi' + process.versions.modules + '.glibc.node');
+    const { platform, arch, versions } = process;
+    if (platform !== 'linux' || versions.bun || versions.deno || !readFileSync('/usr/bin/ldd', 'latin1').includes('GNU C Library')) return undefined;
+    return requireFromLmdb('@lmdb/lmdb-linux-' + arch + '/node.abi' + versions.modules + '.glibc.node');
   } catch {
     return undefined;
   }
