@@ -1,19 +1,9 @@
-// What a server uses of Node's own modules. They are loaded before any flag is changed: V8 takes no code cache, Node's own neither, while its flags are others.
-import 'node:child_process';
-import 'node:cluster';
-import 'node:crypto';
-import 'node:dgram';
-import 'node:dns/promises';
-import 'node:fs/promises';
-import 'node:https';
-import 'node:perf_hooks';
-import 'node:timers/promises';
-import 'node:tls';
-import 'node:worker_threads';
-import 'node:zlib';
 import { existsSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import type { CompletedOptions } from '../options/completion.ts';
+
+/** What a server uses of Node's own modules, most of which load others. */
+const NODE_MODULES = ['cluster', 'crypto', 'dns/promises', 'fs/promises', 'https', 'perf_hooks', 'timers/promises', 'worker_threads', 'zlib'];
 
 /**
  * While a server starts, V8 leaves out what only pays later; the answer ends this.
@@ -24,6 +14,8 @@ import type { CompletedOptions } from '../options/completion.ts';
  */
 export function startFrugally({ storageBackend, storeDir }: CompletedOptions): () => void {
   const isFresh = storageBackend === 'memory' || (storageBackend === 'embedded' && !existsSync(storeDir));
+  // Before any flag is changed: V8 takes no code cache, Node's own neither, while its flags are others.
+  for (const name of NODE_MODULES) process.getBuiltinModule(name);
   setFlagsFromString('--no-incremental-marking');
   if (isFresh) setFlagsFromString('--no-opt');
   return () => {
