@@ -1,18 +1,20 @@
 // Builds dist/ (or --outdir):
 //
-//     binnacle.js, main.cjs    start command.cjs
-//     command.cjs, .cache      the command in one file, and what V8 made of it
+//     bundle.js, .cache        all of the server in one file, and what V8 made of it
+//     binnacle.js              the command, which loads it
+//     index.js                 the embeddable server, which loads it too
 //     watchdog-worker.cjs      the thread that watches a supervised server
 //     seed.json                what a fresh store begins with
-//     index.js and chunks      the embeddable server
 //     descriptions.json.br     what `kubectl explain` shows
-//     THIRD-PARTY-LICENSES.txt of the packages in the bundles
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+//     package.json             all of this is CommonJS: as a module, the command would make Node prepare its other loader, ten milliseconds
+//     THIRD-PARTY-LICENSES.txt of the packages in the bundle
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { LMDB_PACKAGES, bundledLmdb } from './bundled-lmdb.mjs';
 import { writeDescriptions } from './descriptions.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
@@ -35,45 +37,35 @@ const common = {
   bundle: true,
   platform: 'node',
   target: 'node20',
+  format: 'cjs',
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  // Native code, found beside its own package.
-  external: ['lmdb'],
-  plugins: [jsonAsText],
+  define: { 'import.meta.url': '__moduleUrl' },
+  plugins: [jsonAsText, bundledLmdb],
 };
+const MODULE_URL = "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;";
 
 rmSync(outdir, { recursive: true, force: true });
 await build({
   ...common,
-  entryPoints: { index: 'src/index.ts' },
-  format: 'esm',
-  splitting: true,
-  // Bundled CommonJS packages call require.
-  banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
+  entryPoints: { bundle: 'src/cli/bundle.ts' },
+  // A function, as Node makes one of a module: V8 reads the file as it is.
+  banner: { js: `(function(exports,require,module,__filename,__dirname){"use strict";${MODULE_URL}` },
+  footer: { js: '})' },
 });
+await build({ ...common, entryPoints: { index: 'src/cli/library.ts' } });
+await build({ ...common, entryPoints: { binnacle: 'src/cli/main.ts' }, banner: { js: '#!/usr/bin/env node' } });
+chmodSync(join(outdir, 'binnacle.js'), 0o755);
 await build({
   ...common,
-  entryPoints: {
-    main: 'src/cli/main.ts',
-    'code-cache': 'src/cli/code-cache.ts',
-    command: 'src/cli/command.ts',
-    seed: 'src/kube/bootstrap/seed.ts',
-    'watchdog-worker': 'src/supervision/watchdog-worker.ts',
-  },
-  format: 'cjs',
+  entryPoints: { seed: 'src/kube/bootstrap/seed.ts', 'code-cache': 'src/cli/code-cache.ts', 'watchdog-worker': 'src/supervision/watchdog-worker.ts' },
   outExtension: { '.js': '.cjs' },
-  define: { 'import.meta.url': '__moduleUrl' },
-  banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
+  banner: { js: MODULE_URL },
 });
-// CommonJS from the second line on: as a module, main would make Node prepare every name that `fs` exports, six milliseconds.
-writeFileSync(
-  join(outdir, 'binnacle.js'),
-  "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\ncreateRequire(import.meta.url)('./main.cjs');\n",
-  { mode: 0o755 },
-);
+writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
 writeDescriptions(join(outdir, 'descriptions.json.br'));
-writeLicenses(['@noble/ciphers', 'sorted-btree', 'yaml']);
+writeLicenses(['@noble/ciphers', 'sorted-btree', 'yaml', ...LMDB_PACKAGES]);
 await learnFromStarts();
 
 /** What the packages in the bundle ask to be carried with them. */
@@ -87,11 +79,11 @@ function writeLicenses(packages) {
  * every start runs. A server that does not start says why, and goes without.
  */
 async function learnFromStarts() {
-  const requireBuilt = createRequire(join(outdir, 'main.cjs'));
-  const { exports, writeCache } = requireBuilt('./code-cache.cjs').loadBundle(join(outdir, 'command.cjs'));
+  const requireBuilt = createRequire(join(outdir, 'package.json'));
+  const { exports, writeCache } = requireBuilt('./code-cache.cjs').loadBundle(join(outdir, 'bundle.js'));
   await startOnce(exports, (folder) => requireBuilt('./seed.cjs').writeSeed(join(folder, 'store'), '/registry/', join(outdir, 'seed.json')));
   await startOnce(exports, writeCache);
-  rmSync(join(outdir, 'seed.cjs'));
+  for (const file of ['seed.cjs', 'code-cache.cjs']) rmSync(join(outdir, file));
 }
 
 /** On a store of its own in a temporary folder, until `onReady` is done. */

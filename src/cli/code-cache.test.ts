@@ -11,7 +11,10 @@ interface Exports {
 
 const folder = mkdtempSync(join(tmpdir(), 'binnacle-code-cache-'));
 const path = join(folder, 'bundle.cjs');
-writeFileSync(path, "const { dirname } = require('node:path');\nexports.greet = (name) => `hello ${name}`;\nexports.folder = dirname(__filename);\n");
+writeFileSync(
+  path,
+  "(function (exports, require, module, __filename, __dirname) {\nconst { dirname } = require('node:path');\nexports.greet = (name) => `hello ${name}`;\nexports.folder = dirname(__filename);\n})",
+);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a bundle', () => {

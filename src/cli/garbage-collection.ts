@@ -2,14 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { clearUpBetweenTurns } from '../util/time-slice.ts';
 
-// How V8 collects, for the whole process. None of this while anything is loaded: V8 takes no code cache, Node's own neither, while its flags are others.
-
-/**
- * A heap that grows from nothing is soon thought to need a look at all that is old, of which at start hardly anything can go: fifteen milliseconds of
- * readiness. It comes right after.
- */
-export const postponeMarking = (): void => setFlagsFromString('--no-incremental-marking');
-export const allowMarking = (): void => setFlagsFromString('--incremental-marking');
+// How V8 collects, for the whole process.
 
 /**
  * A server's young objects die young: helper threads that look for survivors took more CPU than they saved, a tenth of a create. While it starts most of

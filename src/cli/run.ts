@@ -2,10 +2,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import type { CompletedOptions } from '../options/completion.ts';
-import { allowMarking, collectAlone, collectAsUsual, collectBetweenTurns, makeAllYoung, postponeMarking } from './garbage-collection.ts';
+import { collectAlone, collectAsUsual, collectBetweenTurns, makeAllYoung } from './garbage-collection.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from '../compose/logger.ts';
 import { guardProcess } from './process-guard.ts';
+import { startFrugally } from './start-flags.ts';
 import { type RunningServer, type ServerFactory, explainError, logStart, startChain } from '../compose/start.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
@@ -38,8 +39,8 @@ export async function runServer(
   }
   const stopped = aborted(stopSignal);
   const stopWatchdog = watchdog && startWatchdog(watchdog, WATCHDOG_WORKER);
+  const endStart = startFrugally(options);
   const starting = startChain(options, logger, factory, {
-    onLoaded: postponeMarking,
     ...(worker && { worker }),
     ...(watchdog && { refusedFingerprints: watchdog.refusedFingerprints }),
   });
@@ -50,7 +51,7 @@ export async function runServer(
   const stopGivingBack = giveBackWhenIdle();
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
-    allowMarking();
+    endStart();
     if (isReady) {
       if (worker) worker.tell({ type: 'ready', url: server.url });
       else onReady?.(server);

@@ -4,6 +4,7 @@ import { apiServices } from '../apis/apiregistration/api-service.ts';
 import { featuresWhere } from '../apis/features.ts';
 import { withSettings } from '../apis/with-settings.ts';
 import { definitionsWithRules } from '../extensions/rules/definition-rules.ts';
+import { RecentRules } from '../extensions/rules/recent-rules.ts';
 import { type KeptAllocators, createServiceAllocators } from '../kube/allocation/service-allocators.ts';
 import { type KubeletOptions, Kubelets } from '../kube/kubelet/kubelets.ts';
 import { StreamMetrics } from '../kube/kubelet/metrics.ts';
@@ -29,6 +30,7 @@ export interface ObjectStores {
   stores: Stores;
   kube: readonly ResourceStore[];
   customResourceDefinitions: ResourceStore;
+  recentRules: RecentRules;
   apiServices: ResourceStore;
   settings: KindSettings;
   allocators: KeptAllocators;
@@ -48,7 +50,8 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   const admission = new AdmissionChain(admissionMetrics);
   const stores = createStores(foundation, values, admission);
   const settings = kindSettings(options);
-  const customResourceDefinitions = stores.open(withSettings(definitionsWithRules(), settings, now));
+  const recentRules = new RecentRules();
+  const customResourceDefinitions = stores.open(withSettings(definitionsWithRules(recentRules), settings, now));
   const apiServiceStore = stores.open(withSettings(apiServices, settings, now));
   const allocators = createAllocators(foundation, values, stores);
   const kubelets = new Kubelets(client, { ...kubeletOptions(options), dial: egress?.cluster });
@@ -74,6 +77,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
     stores,
     kube,
     customResourceDefinitions,
+    recentRules,
     apiServices: apiServiceStore,
     settings,
     allocators,

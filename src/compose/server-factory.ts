@@ -21,12 +21,11 @@ import type { OpenTracing } from './tracing.ts';
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
  * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
-export const createServer: ServerFactory = async (options, logger, { onLoaded, refusedFingerprints, worker } = {}) => {
+export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker } = {}) => {
   const stop = new AbortController();
   const closers = new Closers();
   try {
     const foundation = await openFoundation(options, logger, stop.signal, closers, worker);
-    onLoaded?.();
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
     const pluginConfigurations = await readPluginConfigurations(foundation);

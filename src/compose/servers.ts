@@ -97,6 +97,7 @@ function extensionsServer({ foundation, objects, routes, environment, isServed }
       ownVersion: builtInApiVersions([objects.customResourceDefinitions], isServed)[0]!,
       stores: objects.stores,
       client,
+      recentRules: objects.recentRules,
       metrics: registry,
       webhookRoutes: routes.webhooks,
       isSingleWriter: objects.values.storage.engine.isSingleWriter,

@@ -28,8 +28,6 @@ export interface ServerFactory {
 }
 
 export interface FactorySettings {
-  /** Called once what it runs is loaded, before it does anything with the objects of its store. */
-  onLoaded?: () => void;
   /** What the primary process has told, where this one is a worker of several. */
   worker?: WorkerLink;
   /** Requests that have ended the process before; absent where there is no supervisor. */

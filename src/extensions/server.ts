@@ -14,6 +14,7 @@ import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
 import { deleteInstances } from './deleting-instances.ts';
+import type { RecentRules } from './rules/recent-rules.ts';
 import { compileRuleTree } from './rules/rule-tree.ts';
 
 export interface ExtensionsOptions {
@@ -22,6 +23,8 @@ export interface ExtensionsOptions {
   ownVersion: ApiVersion;
   stores: Stores;
   client: InProcessClient;
+  /** Where the store of definitions leaves the rules that it has compiled. */
+  recentRules: RecentRules;
   metrics: MetricRegistry;
   /** How conversion webhooks are reached. */
   webhookRoutes: WebhookRoutes;
@@ -39,15 +42,14 @@ export interface Extensions {
   synced: Promise<void>;
 }
 
-const PARTS: CustomResourcesOptions['parts'] = {
+const PARTS: Omit<CustomResourcesOptions['parts'], 'compileRules'> = {
   metadata: () => schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
   scale: () => schemaOfKind('autoscaling', 'v1', 'Scale'),
-  compileRules: compileRuleTree,
 };
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
 export function createExtensions(
-  { environment, ownVersion, stores, client, metrics, webhookRoutes, isSingleWriter, report, now }: ExtensionsOptions,
+  { environment, ownVersion, stores, client, recentRules, metrics, webhookRoutes, isSingleWriter, report, now }: ExtensionsOptions,
   delegate: Handler,
 ): Extensions {
   const serveUnknown = (request: ServerRequest, otherwise: Handler): Promise<void> | void =>
@@ -63,7 +65,7 @@ export function createExtensions(
     server,
     stores,
     client,
-    parts: PARTS,
+    parts: { ...PARTS, compileRules: (structure) => compileRuleTree(structure, recentRules) },
     observeConversion: conversionMetrics(metrics),
     webhookRoutes,
     read: (name) => informer.get('', name),

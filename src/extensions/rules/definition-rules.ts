@@ -11,6 +11,7 @@ import { equalJson } from '../../encoding/json-equal.ts';
 import { once } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
+import { RecentRules } from './recent-rules.ts';
 import { defaultRules } from './rule-tree.ts';
 import { hasRules } from './validation-rules.ts';
 
@@ -20,8 +21,9 @@ const SCHEMA_COST_LIMIT = 100_000_000;
 /** Rules that are told as having contributed: those that take more than a hundredth, and of them the most expensive. */
 const MAX_CONTRIBUTORS = 4;
 
-/** Definitions, whose rules are compiled and priced before they are let in. */
-export function definitionsWithRules(): ResourceDefinition {
+/** Definitions, whose rules are compiled and priced before they are let in, and left in `recent` for their objects. */
+export function definitionsWithRules(recent = new RecentRules()): ResourceDefinition {
+  const ruleValidation = ruleValidationInto(recent);
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
     validatesInSlices: true,
     validate: (write, errors) => validateDefinition(write, ruleValidation, errors),
@@ -35,7 +37,7 @@ export function definitionsWithRules(): ResourceDefinition {
   ) as ResourceDefinition;
 }
 
-const ruleValidation: RuleValidation = {
+const ruleValidationInto = (recent: RecentRules): RuleValidation => ({
   defaults() {
     const keeps = defaultRules();
     return (schema, isResource, errors) => keeps(new Structure(schema as JsonSchema), isResource, errors);
@@ -43,9 +45,9 @@ const ruleValidation: RuleValidation = {
   validate(schema, flawed, errors) {
     if (!once(errors, 'has rules', () => someSchema(schema, saysRules))) return;
     const structure = once(errors, 'rules', () => new Structure(schema as JsonSchema));
-    if (hasRules(structure)) new RuleCheck(flawed, errors).check(structure);
+    if (hasRules(structure)) new RuleCheck(flawed, errors, recent).check(structure);
   },
-};
+});
 
 const saysRules = (schema: JSONSchemaProps): boolean => (schema['x-kubernetes-validations'] ?? []).length > 0;
 
@@ -62,11 +64,13 @@ class RuleCheck {
   readonly #errors: FieldErrors;
   /** Fields that have something wrong below them already: their rules are not looked at. */
   readonly #flawed: ReadonlySet<string>;
+  readonly #recent: RecentRules;
   #totalCost = 0;
   readonly #expensive: { at: FieldErrors; cost: number }[] = [];
 
-  constructor(flawed: readonly string[], errors: FieldErrors) {
+  constructor(flawed: readonly string[], errors: FieldErrors, recent: RecentRules) {
     this.#errors = errors;
+    this.#recent = recent;
     this.#flawed = new Set(flawed.flatMap(fieldsAbove));
   }
 
@@ -107,11 +111,14 @@ class RuleCheck {
       return errors.internal(
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       );
-    let index = 0;
+    const compiled: CompiledRule[] = [];
     for (const compile of compileRules({ ...schema, allOf: [] }, declared)) {
-      const at = errors.index(index++);
-      this.#rule(once(at, 'compiled', compile), place, at);
+      const at = errors.index(compiled.length);
+      const rule = once(at, 'compiled', compile);
+      compiled.push(rule);
+      this.#rule(rule, place, at);
     }
+    this.#recent.keep(schema, place.isRoot, compiled);
   }
 
   #rule(compiled: CompiledRule, { cardinality, uncorrelatable }: Place, errors: FieldErrors): void {

@@ -14,6 +14,7 @@ import type { Json } from '../../encoding/json-types.ts';
 import { counted } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
+import { RecentRules } from './recent-rules.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
 
 /** For all rules of one object (apiserver/pkg/apis/cel RuntimeCELCostBudget). */
@@ -53,9 +54,9 @@ interface Run {
   warn(text: string): void;
 }
 
-/** Rules as they are compiled when the first object is evaluated. */
-export const compileRuleTree: CompileRules = (structure) => {
-  const root = new RuleNode(structure, true);
+/** Rules as they are compiled when the first object is evaluated, or as they are in `recent`. */
+export const compileRuleTree = (structure: Structure, recent = new RecentRules()): ReturnType<CompileRules> => {
+  const root = new RuleNode(structure, true, recent);
   return {
     validate(object, old, errors, warn) {
       const before = old && new Before({ value: old, schema: structure.schema }, object);
@@ -81,7 +82,8 @@ function evaluate(root: RuleNode, value: Json, before: Before | undefined, limit
  */
 export function defaultRules(): (structure: Structure, isRoot: boolean, errors: FieldErrors) => boolean {
   const limits: Run = { budget: OBJECT_COST_LIMIT, warn: () => {} };
-  return (structure, isRoot, errors) => !hasRules(structure) || keepsRules(new RuleNode(structure, isRoot), structure.default!, limits, errors);
+  const recent = new RecentRules();
+  return (structure, isRoot, errors) => !hasRules(structure) || keepsRules(new RuleNode(structure, isRoot, recent), structure.default!, limits, errors);
 }
 
 /** Answers whether there is budget left for more. */
@@ -108,12 +110,14 @@ class RuleNode {
   readonly #structure: Structure;
   readonly #isRoot: boolean;
   readonly #hasOwnRules: boolean;
+  readonly #recent: RecentRules;
   readonly #children = new Map<Structure, RuleNode | undefined>();
   #compiled: CompiledNode | { problem: string } | undefined;
 
-  constructor(structure: Structure, isRoot: boolean) {
+  constructor(structure: Structure, isRoot: boolean, recent: RecentRules) {
     this.#structure = structure;
     this.#isRoot = isRoot;
+    this.#recent = recent;
     this.#hasOwnRules = rulesOf(structure.schema).length > 0;
   }
 
@@ -142,15 +146,19 @@ class RuleNode {
 
   #child(structure: Structure | undefined): RuleNode | undefined {
     if (structure === undefined) return undefined;
-    if (!this.#children.has(structure)) this.#children.set(structure, hasRules(structure) ? new RuleNode(structure, structure.isEmbeddedResource) : undefined);
+    if (!this.#children.has(structure))
+      this.#children.set(structure, hasRules(structure) ? new RuleNode(structure, structure.isEmbeddedResource, this.#recent) : undefined);
     return this.#children.get(structure);
   }
 
   #compile(): CompiledNode | { problem: string } {
     const schema = dataSchemaOf(this.#structure.schema);
+    const objectSchema = this.#isRoot ? withObjectMeta(schema) : schema;
+    const recent = this.#recent.take(this.#structure.schema, this.#isRoot);
+    if (recent !== undefined) return { rules: [], compilers: recent.map((rule) => () => rule), schema: objectSchema };
     const declared = declareType(schema, 'selfType', this.#isRoot);
     if (declared === undefined) return { problem: 'failed to convert to declType for CEL validation rules' };
-    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared)], schema: this.#isRoot ? withObjectMeta(schema) : schema };
+    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared)], schema: objectSchema };
   }
 
   #apply(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {

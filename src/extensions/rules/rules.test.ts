@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { testWrite } from '../../apis/testing/kind-tester.ts';
 import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
@@ -6,6 +6,7 @@ import { Structure } from '../../schema/structural/structure.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { definitionsWithRules } from './definition-rules.ts';
+import { RecentRules } from './recent-rules.ts';
 import { compileRuleTree } from './rule-tree.ts';
 
 const TEXT: JsonSchema = { type: 'string', maxLength: 20 };
@@ -96,7 +97,7 @@ test('the root has a name and a kind', () => {
   expect(evaluate(schema, { kind: 'T', metadata: { name: 'b' } })).toEqual(['<nil>: Invalid value: name']);
 });
 
-function define(schema: JsonSchema): string[] {
+function define(schema: JsonSchema, recent?: RecentRules): string[] {
   const definition = {
     metadata: { name: 'things.example.com' },
     spec: {
@@ -109,7 +110,7 @@ function define(schema: JsonSchema): string[] {
     status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
   } as unknown as CustomResourceDefinition;
   const errors = new FieldErrors();
-  definitionsWithRules().validate!(testWrite(definition), errors);
+  definitionsWithRules(recent).validate!(testWrite(definition), errors);
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 
@@ -171,4 +172,42 @@ test('rules that may cost too much are refused', () => {
     `${AT}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
     'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget',
   ]);
+});
+
+describe('rules that were just compiled', () => {
+  const schema = schemaWith([{ rule: "self.name != 'b'", message: 'not b' }]).properties!['spec']!;
+  const rule = { rule: schema['x-kubernetes-validations']![0]!, usesOldSelf: false, maxCost: 1, maxCardinality: 1, messageMaxCost: 0, fieldPath: '' };
+
+  test('are found by the text of their schema, once', () => {
+    const recent = new RecentRules();
+    recent.keep(schema, false, [rule]);
+    const readBack = JSON.parse(JSON.stringify(schema)) as JsonSchema;
+    expect(recent.take(readBack, true)).toBeUndefined();
+    expect(recent.take({ ...readBack, allOf: [{ required: ['name'] }] }, false)).toBeUndefined();
+    expect(recent.take(readBack, false)).toEqual([rule]);
+    expect(recent.take(readBack, false)).toBeUndefined();
+  });
+
+  test('are forgotten in the order in which they came when there are many', () => {
+    const recent = new RecentRules();
+    const many = (i: number): JsonSchema => ({ ...schema, maxProperties: i });
+    for (let i = 0; i < 30; i++)
+      recent.keep(
+        many(i),
+        false,
+        Array.from({ length: 10 }, () => rule),
+      );
+    expect(recent.take(many(9), false)).toBeUndefined();
+    expect(recent.take(many(10), false)).toHaveLength(10);
+  });
+
+  test('apply to objects as rules that are compiled for them', () => {
+    const recent = new RecentRules();
+    const whole = schemaWith([{ rule: "self.name != 'b'", message: 'not b' }]);
+    expect(define(whole, recent)).toEqual([]);
+    const errors = new FieldErrors();
+    compileRuleTree(new Structure(whole), recent)!.validate({ spec: { name: 'b' } }, undefined, errors, () => {});
+    expect(errors.list.map(({ field }) => field)).toEqual(['spec']);
+    expect(recent.take(whole.properties!['spec']!, false)).toBeUndefined();
+  });
 });
