@@ -1,5 +1,7 @@
 import type { Authorization } from '../authorization/modes.ts';
 import { type PreparedServer, prepareRun } from '../server/chain.ts';
+import { InspectorSessions } from '../server/debug/inspector-session.ts';
+import type { ProfiledServer } from '../server/debug/profile-pages.ts';
 import { type AccessFiles, openAccess } from './access.ts';
 import { equipAdmission, readPluginConfigurations, serviceRoutes } from './admission.ts';
 import { openAuditing } from './audit.ts';
@@ -8,7 +10,7 @@ import { Closers } from './closers.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
-import { frontOptions } from './front-options.ts';
+import { debugRoutes, frontOptions } from './front-options.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverId } from './server-id.ts';
@@ -61,7 +63,19 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const auditing = await openAuditing(foundation);
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
-  return prepareRun(servers, frontOptions({ ...parts, auditing, tracing, flowControl }));
+  const profilers = new InspectorSessions();
+  const front = frontOptions({ ...parts, auditing, tracing, flowControl, profilers });
+  await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
+  return prepareRun(servers, front);
+}
+
+async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, server: ProfiledServer): Promise<void> {
+  if (options.debugSocketPath === '') return;
+  const { openDebugSocket } = await import('./debug-socket.ts');
+  const log = logger.module('debugsocket');
+  closers.add(
+    await openDebugSocket(options.debugSocketPath, debugRoutes(server, logger), ({ message }) => log.verbose(3, 'A client was cut off', { message })),
+  );
 }
 
 /** Most servers trace nothing, and need not load what it takes. */

@@ -12,8 +12,10 @@ export function timedStorage<Result>(
 ): Promise<Result> {
   if (!context.noteLatency && !metrics) return pending;
   const startMs = performance.now();
+  context.waitsFor = 'etcd';
   const done = (isSuccess: boolean): void => {
     const durationMs = performance.now() - startMs;
+    context.waitsFor = undefined;
     metrics?.requested(operation, durationMs, isSuccess);
     context.noteLatency?.('etcd', durationMs);
   };

@@ -49,6 +49,8 @@ export interface FrontOptions {
   paths: ReadonlyMap<string, Handler>;
   /** Served, but not named by `/`. */
   unlistedPaths: ReadonlyMap<string, Handler>;
+  /** Everything below these paths, but for paths that are served by themselves. */
+  unlistedPrefixes: ReadonlyMap<string, Handler>;
   onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
   onLifecycle?: (event: string) => void;
   closeBackends(): Promise<void>;
@@ -101,6 +103,7 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
   for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });
+  for (const [prefix, handler] of options.unlistedPrefixes) head.routePrefix(prefix, handler);
   head.route('/', indexHandler(servers, chain.remoteApis));
   const installed = installedVersions(servers, chain.remoteApis);
   const documented = withOpenApi(

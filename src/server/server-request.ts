@@ -1,5 +1,5 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
-import type { LatencyPart } from '../registry/request-context.ts';
+import type { LatencyPart, RequestWait } from '../registry/request-context.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../api/user.ts';
@@ -43,6 +43,7 @@ export class IncomingRequest implements ServerRequest {
   audit: RequestAudit | undefined = undefined;
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
+  waitsFor: RequestWait | undefined = undefined;
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
   /** When the filter that has the request now got it: the end of the one before. */
