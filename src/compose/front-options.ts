@@ -112,6 +112,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
     unlistedPaths: new Map([...(flowControl ? flowControlDumps(() => flowControl.levels) : []), ...(debug?.paths ?? [])]),
     unlistedPrefixes: debug?.prefixes ?? new Map(),
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
+    onHookFinished: (name) => logger.module('hooks').verbose(1, 'A post-start hook has finished', { name }),
     onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
@@ -196,6 +197,7 @@ function filterOptions({
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
+  const traceLog = logger.module('trace');
   return {
     constrainsImpersonation: options.featureGates.isEnabled('ConstrainedImpersonation'),
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
@@ -216,6 +218,11 @@ function filterOptions({
     onFault: ({ error, auditId }) => logger.error('A request failed', { error: faultText(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
     httpLog: { isOn: () => httpLog.verbosity >= 3, write: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) },
+    requestLog: {
+      warn: (message, fields) => logger.warn(message, fields),
+      isTracing: () => traceLog.verbosity >= 2,
+      trace: (lines) => traceLog.verboseLines(2, lines),
+    },
     shutdownSendRetryAfter: options.shutdownSendRetryAfter,
     hstsDirectives: options.strictTransportSecurityDirectives,
     corsAllowedOrigins: options.corsAllowedOrigins,

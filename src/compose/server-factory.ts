@@ -17,6 +17,7 @@ import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startListening } from './serving-files.ts';
 import type { RunningServer, ServerFactory } from './start.ts';
+import { startUpLog } from './start-up-log.ts';
 import type { OpenTracing } from './tracing.ts';
 
 /**
@@ -26,21 +27,30 @@ import type { OpenTracing } from './tracing.ts';
 export const createServer: ServerFactory = async (options, logger, { onLoaded, refusedFingerprints, worker } = {}) => {
   const stop = new AbortController();
   const closers = new Closers();
+  const isOver = startUpLog(logger);
   try {
     const foundation = await openFoundation(options, logger, stop.signal, closers, worker);
     onLoaded?.();
+    isOver('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
+    isOver('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
+    isOver('stores of objects');
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
     const servers = createServers(foundation, access, objects, authorization, routes);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers));
+    isOver('servers');
     await servers.synced;
+    isOver('custom resources');
     const prepared = await prepareFront({ foundation, access, objects, authorization, servers, refusedFingerprints });
-    return await startServing(foundation, access, prepared, stop);
+    const running = await startServing(foundation, access, prepared, stop);
+    isOver('listener');
+    running.ready.then(() => isOver('post-start hooks')).catch(() => undefined);
+    return running;
   } catch (error) {
     await closers.close();
     throw error;

@@ -53,6 +53,7 @@ export interface FrontOptions {
   unlistedPrefixes: ReadonlyMap<string, Handler>;
   onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
   onLifecycle?: (event: string) => void;
+  onHookFinished?: (name: string) => void;
   closeBackends(): Promise<void>;
 }
 
@@ -85,7 +86,11 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   });
   const failures: Error[] = [];
   const bootChecks: HealthCheck[] = [];
-  const hooks = new Hooks({ addHealthCheck: (check) => bootChecks.push(check), onFatal: (error) => failures.push(error) });
+  const hooks = new Hooks({
+    addHealthCheck: (check) => bootChecks.push(check),
+    onFatal: (error) => failures.push(error),
+    ...(options.onHookFinished && { onFinished: options.onHookFinished }),
+  });
 
   for (const server of servers) {
     server.postStartHooks.forEach((hook) => hooks.addPostStart(hook));

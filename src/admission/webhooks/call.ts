@@ -130,6 +130,7 @@ export function outcomeOf(error: unknown, { webhook }: Invocation, { context }: 
   if (!(error instanceof CallFailure)) return error;
   if (webhook.spec.failurePolicy !== 'Ignore') return internalError(error.message);
   if (context.signal?.aborted) return requestTimeout();
+  context.tell?.('Failed calling webhook, failing open', { webhook: webhook.spec.name, error: error.message });
   onOpen();
   return undefined;
 }

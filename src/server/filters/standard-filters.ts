@@ -23,6 +23,7 @@ import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
 import { withRetryAfter } from './retry-after.ts';
+import { type RequestLog, withSlowRequests } from './slow-requests.ts';
 import { withTimeout } from './timeout.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { withTracing } from './tracing.ts';
@@ -49,6 +50,7 @@ export interface StandardFilterOptions {
   catchUp?: () => Promise<void> | undefined;
   onAuthorizationFailure?: (error: string, auditId: string) => void;
   httpLog?: HttpLog;
+  requestLog?: RequestLog;
   shutdownSendRetryAfter: boolean;
   hstsDirectives: readonly string[];
   corsAllowedOrigins: readonly string[];
@@ -76,6 +78,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     requestInfo: withRequestInfo,
     ...(refused && { refusedRequests: refused.inFront, refusedRequestsOfUser: refused.ofUser }),
     ...(options.httpLog && { httpLog: withHttpLog(options.httpLog) }),
+    ...(options.requestLog && { slowRequests: withSlowRequests(options.requestLog) }),
     ...(options.shutdownSendRetryAfter && { retryAfter: withRetryAfter(signals.notAcceptingNewRequest) }),
     ...(options.hstsDirectives.length > 0 && { hsts: withHsts(options.hstsDirectives) }),
     cacheControl: withCacheControl,
