@@ -17,7 +17,7 @@ import type { ServingFiles } from './serving-files.ts';
 
 /** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
 export function enabledControllerHooks(
-  { options, worker, client, files, storage, report, now }: Foundation,
+  { options, worker, client, files, storage, report, now, logger }: Foundation,
   { settings }: ObjectStores,
   servers: CreatedServers,
 ) {
@@ -27,6 +27,8 @@ export function enabledControllerHooks(
   const controllers: ControllersOptions = {
     report,
     now,
+    onStarted: (controller) => logger.info('Started a controller', { controller }),
+    onStopped: (controller) => logger.info('Stopped a controller', { controller }),
     kindSettings: settings,
     rootCa: () => rootCaOf(options, files),
     servedTypes: () => servedTypes([...servers.kube.versions, ...servers.extensions.versions, ...servers.aggregator.versions]),

@@ -11,6 +11,9 @@ import type { StandardFilterOptions } from '../server/filters/standard-filters.t
 import { errorWriter } from '../server/filters/write-error.ts';
 import { flagzHandler, statuszHandler } from '../server/component-pages.ts';
 import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
+import { type VerbositySetting, flagRoutes } from '../server/debug/flag-pages.ts';
+import type { InspectorSessions } from '../server/debug/inspector-session.ts';
+import { type DebugRoutes, type ProfiledServer, profileRoutes } from '../server/debug/profile-pages.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
 import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
@@ -56,6 +59,7 @@ export interface FrontParts {
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
   refusedFingerprints: readonly string[] | undefined;
+  profilers: InspectorSessions;
 }
 
 /** What the options say about everything in front of the chain. */
@@ -64,6 +68,8 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   const { options, logger, registry, securePort } = parts.foundation;
   const { stores, kubelets, values } = parts.objects;
   const indicators = new MetricRegistry(registry.selection, INDICATORS);
+  const filters = filterOptions(parts);
+  const debug = options.profiling ? debugRoutes({ ...filters, profilers: parts.profilers }, logger) : undefined;
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
   const runtime = registerRuntimeMetrics(registry);
@@ -73,7 +79,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.sizes());
   registerFeatures(registry, versionInfo(info), listFeatures(options.featureGates));
   return {
-    filters: filterOptions(parts),
+    filters,
     discovery: {
       schemaOfKind: knownSchema,
       serverAddress: () => `${options.externalHostname}:${securePort.value}`,
@@ -103,8 +109,10 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
-    unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
+    unlistedPaths: new Map([...(flowControl ? flowControlDumps(() => flowControl.levels) : []), ...(debug?.paths ?? [])]),
+    unlistedPrefixes: debug?.prefixes ?? new Map(),
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
+    onHookFinished: (name) => logger.module('hooks').verbose(1, 'A post-start hook has finished', { name }),
     onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
@@ -120,6 +128,15 @@ const versionInfo = ({ gitVersion, major, minor }: BuildInfo): VersionInfo => ({
   emulation: `${major}.${minor}`,
   minCompat: `${major}.${Number(minor) - 1}`,
 });
+
+/** What `--profiling` and `--debug-socket-path` serve. */
+export function debugRoutes(server: ProfiledServer, setting: VerbositySetting): DebugRoutes {
+  const routes = [profileRoutes(server), flagRoutes(setting)];
+  return {
+    paths: new Map(routes.flatMap(({ paths }) => [...paths])),
+    prefixes: new Map(routes.flatMap(({ prefixes }) => [...prefixes])),
+  };
+}
 
 const DEBUGGING_PATHS = ['/healthz', '/livez', '/metrics', '/readyz', '/version'];
 
@@ -180,6 +197,7 @@ function filterOptions({
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
+  const traceLog = logger.module('trace');
   return {
     constrainsImpersonation: options.featureGates.isEnabled('ConstrainedImpersonation'),
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
@@ -199,7 +217,12 @@ function filterOptions({
     writeError: errorWriter((mediaType, status) => encodeStatus(servers.environment, mediaType, status)),
     onFault: ({ error, auditId }) => logger.error('A request failed', { error: faultText(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
-    ...(httpLog.verbosity >= 3 && { httpLog: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) }),
+    httpLog: { isOn: () => httpLog.verbosity >= 3, write: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) },
+    requestLog: {
+      warn: (message, fields) => logger.warn(message, fields),
+      isTracing: () => traceLog.verbosity >= 2,
+      trace: (lines) => traceLog.verboseLines(2, lines),
+    },
     shutdownSendRetryAfter: options.shutdownSendRetryAfter,
     hstsDirectives: options.strictTransportSecurityDirectives,
     corsAllowedOrigins: options.corsAllowedOrigins,

@@ -1,3 +1,5 @@
+import { LogRate } from './log-rate.ts';
+
 /** Values are written as they are; what carries a secret is left out by its name. */
 type LogFields = Readonly<Record<string, unknown>>;
 
@@ -7,8 +9,10 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** An info line that only shows with `-v=level` or more. */
   verbose(level: number, message: string, fields?: LogFields): void;
-  /** What `-v` says, or for a module, `--vmodule`: ask before gathering what a verbose line needs. */
-  readonly verbosity: number;
+  /** A verbose line that goes on in further ones, as upstream's traces do: they have no header of their own. In JSON, one message. */
+  verboseLines(level: number, lines: readonly string[]): void;
+  /** What `-v` says, or for a module, `--vmodule` where that is more: ask before gathering what a verbose line needs. Setting it sets `-v` for all modules. */
+  verbosity: number;
   /** The same log for lines of one module, named as upstream's source file that writes such lines: `httplog`. */
   module(name: string): Logger;
 }
@@ -20,8 +24,12 @@ interface LogEntry {
   severity: Severity;
   level: number;
   message: string;
+  /** Lines behind the first. */
+  more?: readonly string[];
   fields: LogFields;
   time: Date;
+  /** Undefined for lines that are no module's. */
+  module: string | undefined;
 }
 
 export interface LoggerSettings {
@@ -36,25 +44,40 @@ export interface LoggerSettings {
 }
 
 export function createLogger(settings: LoggerSettings): Logger {
-  const { format, verbosity, verbosityOf = () => 0, minimumSeverity = 'info', write = writeToStderr, now = () => new Date() } = settings;
+  const { format, verbosityOf = () => 0, minimumSeverity = 'info', write = writeToStderr, now = () => new Date() } = settings;
   const formatLine = format === 'json' ? jsonLine : textLine;
   const least = severities.indexOf(minimumSeverity);
-  const log = (severity: Severity, level: number, message: string, fields: LogFields = {}): void => {
-    if (level > verbosity || severities.indexOf(severity) < least) return;
-    write(formatLine({ severity, level, message: withoutBearers(message), fields, time: now() }), severity);
+  const shared = { verbosity: settings.verbosity };
+  const rate = new LogRate(now);
+
+  const loggerOf = (module: string | undefined, own: number): Logger => {
+    const put = (severity: Severity, level: number, message: string, fields: LogFields, more?: readonly string[]): void =>
+      write(formatLine({ severity, level, message: withoutBearers(message), fields, time: now(), module, ...(more && { more }) }), severity);
+    const isShown = (severity: Severity, level: number): boolean => level <= Math.max(own, shared.verbosity) && severities.indexOf(severity) >= least;
+    const log = (severity: Severity, message: string, fields: LogFields = {}): void => {
+      if (!isShown(severity, 0)) return;
+      const leftOut = rate.take(message);
+      if (leftOut === undefined) return;
+      if (leftOut > 0) put(severity, 0, 'Lines were left out of the log, since there were too many alike', { message, count: leftOut });
+      put(severity, 0, message, fields);
+    };
+    return {
+      info: (message, fields) => log('info', message, fields),
+      warn: (message, fields) => log('warning', message, fields),
+      error: (message, fields) => log('error', message, fields),
+      // Whoever asks for them wants all of them.
+      verbose: (level, message, fields = {}) => isShown('info', level) && put('info', level, message, fields),
+      verboseLines: (level, [first = '', ...more]) => isShown('info', level) && put('info', level, first, {}, more),
+      module: (name) => loggerOf(name, verbosityOf(name)),
+      get verbosity() {
+        return Math.max(own, shared.verbosity);
+      },
+      set verbosity(level) {
+        shared.verbosity = level;
+      },
+    };
   };
-  const logger: Logger = {
-    verbosity,
-    info: (message, fields) => log('info', 0, message, fields),
-    warn: (message, fields) => log('warning', 0, message, fields),
-    error: (message, fields) => log('error', 0, message, fields),
-    verbose: (level, message, fields) => log('info', level, message, fields),
-    module(name) {
-      const own = verbosityOf(name);
-      return own > verbosity ? createLogger({ ...settings, verbosity: own }) : logger;
-    },
-  };
-  return logger;
+  return loggerOf(undefined, 0);
 }
 
 function writeToStderr(line: string): void {
@@ -64,16 +87,17 @@ function writeToStderr(line: string): void {
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
 
 /** klog's header: severity, date, time, process; then the message and its fields as key="value". */
-function textLine({ severity, message, fields, time }: LogEntry): string {
+function textLine({ severity, message, fields, time, module = 'binnacle', more = [] }: LogEntry): string {
   const date = pad(time.getMonth() + 1, 2) + pad(time.getDate(), 2);
   const clock = `${pad(time.getHours(), 2)}:${pad(time.getMinutes(), 2)}:${pad(time.getSeconds(), 2)}.${pad(time.getMilliseconds(), 3)}000`;
   const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(key, value)}`);
-  return `${severity[0]!.toUpperCase()}${date} ${clock} ${String(process.pid).padStart(7)} binnacle] ${oneLine(message)}${pairs.join('')}\n`;
+  return `${severity[0]!.toUpperCase()}${date} ${clock} ${String(process.pid).padStart(7)} ${module}] ${[message, ...more].map(oneLine).join('\n')}${pairs.join('')}\n`;
 }
 
-function jsonLine({ severity, level, message, fields, time }: LogEntry): string {
+function jsonLine({ severity, level, message, fields, time, module, more = [] }: LogEntry): string {
   const safeFields = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isSecret(key) ? HIDDEN : plain(value)]));
-  return `${JSON.stringify({ ts: time.getTime(), ...(severity === 'info' ? { v: level } : { level: severity }), msg: message, ...safeFields })}\n`;
+  const about = severity === 'info' ? { v: level } : { level: severity };
+  return `${JSON.stringify({ ts: time.getTime(), ...(module && { caller: module }), ...about, msg: [message, ...more].join('\n'), ...safeFields })}\n`;
 }
 
 const HIDDEN = '<hidden>';

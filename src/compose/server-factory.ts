@@ -1,5 +1,7 @@
 import type { Authorization } from '../authorization/modes.ts';
 import { type PreparedServer, prepareRun } from '../server/chain.ts';
+import { InspectorSessions } from '../server/debug/inspector-session.ts';
+import type { ProfiledServer } from '../server/debug/profile-pages.ts';
 import { type AccessFiles, openAccess } from './access.ts';
 import { equipAdmission, readPluginConfigurations, serviceRoutes } from './admission.ts';
 import { openAuditing } from './audit.ts';
@@ -8,13 +10,14 @@ import { Closers } from './closers.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
-import { frontOptions } from './front-options.ts';
+import { debugRoutes, frontOptions } from './front-options.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
 import type { RunningServer, ServerFactory } from './start.ts';
+import { startUpLog } from './start-up-log.ts';
 import type { OpenTracing } from './tracing.ts';
 
 /**
@@ -24,20 +27,29 @@ import type { OpenTracing } from './tracing.ts';
 export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker } = {}) => {
   const stop = new AbortController();
   const closers = new Closers();
+  const isOver = startUpLog(logger);
   try {
     const foundation = await openFoundation(options, logger, stop.signal, closers, worker);
+    isOver('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
+    isOver('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
+    isOver('stores of objects');
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
     const servers = createServers(foundation, access, objects, authorization, routes);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers));
+    isOver('servers');
     await servers.synced;
+    isOver('custom resources');
     const prepared = await prepareFront({ foundation, access, objects, authorization, servers, refusedFingerprints });
-    return await startServing(foundation, access, prepared, stop);
+    const running = await startServing(foundation, access, prepared, stop);
+    isOver('listener');
+    running.ready.then(() => isOver('post-start hooks')).catch(() => undefined);
+    return running;
   } catch (error) {
     await closers.close();
     throw error;
@@ -60,7 +72,19 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const auditing = await openAuditing(foundation);
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
-  return prepareRun(servers, frontOptions({ ...parts, auditing, tracing, flowControl }));
+  const profilers = new InspectorSessions();
+  const front = frontOptions({ ...parts, auditing, tracing, flowControl, profilers });
+  await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
+  return prepareRun(servers, front);
+}
+
+async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, server: ProfiledServer): Promise<void> {
+  if (options.debugSocketPath === '') return;
+  const { openDebugSocket } = await import('./debug-socket.ts');
+  const log = logger.module('debugsocket');
+  closers.add(
+    await openDebugSocket(options.debugSocketPath, debugRoutes(server, logger), ({ message }) => log.verbose(3, 'A client was cut off', { message })),
+  );
 }
 
 /** Most servers trace nothing, and need not load what it takes. */

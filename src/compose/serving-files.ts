@@ -4,6 +4,7 @@ import type { KeyPair } from '../serving/certificates/pem.ts';
 import { type Listener, listen } from '../serving/listener.ts';
 import { type ConnectionSource, openPort } from '../serving/port.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import { warnOfExpiry } from './certificate-expiry.ts';
 import type { Logger } from './logger.ts';
 
 /** The certificates of the options' files, kept current while the server runs. */
@@ -28,7 +29,19 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   const { proxyClientCertFile, proxyClientKeyFile } = options;
   const proxyClient = proxyClientCertFile === '' || proxyClientKeyFile === '' ? undefined : watchKeyPair(proxyClientCertFile, proxyClientKeyFile, { onError });
   const all = [certificate, ...sni.map((entry) => entry.certificate), clientCa, requestHeaderCa, proxyClient].filter((file) => file !== undefined);
-  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close: () => all.forEach((file) => file.close()) };
+  const stopWarning = warnOfExpiry(
+    [
+      { file: options.tlsCertFile, pem: () => certificate.current.certPem },
+      ...sni.map((entry, index) => ({ file: options.tlsSniCertKey[index]!.certFile, pem: () => entry.certificate.current.certPem })),
+      ...(proxyClient ? [{ file: proxyClientCertFile, pem: () => proxyClient.current.certPem }] : []),
+    ],
+    logger,
+  );
+  const close = (): void => {
+    stopWarning();
+    all.forEach((file) => file.close());
+  };
+  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close };
 }
 
 /** Listens on the port of the flags. */

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.ts';
+import { onAbort } from '../util/on-abort.ts';
 import { keepAggregatedRoles } from './cluster-roles.ts';
 import type { Controller } from './controller.ts';
 import { collectGarbage } from './garbage-collector.ts';
@@ -12,7 +13,11 @@ import { type RootCaOptions, keepRootCa } from './root-ca.ts';
 import { keepServiceAccounts } from './service-accounts.ts';
 
 /** All but the signal, which the server gives to the hooks. */
-export type ControllersOptions = Omit<EveryOption, 'signal'>;
+export interface ControllersOptions extends Omit<EveryOption, 'signal'> {
+  /** Told by the server that runs them: of several, the one that leads. */
+  onStarted?: (name: ControllerName) => void;
+  onStopped?: (name: ControllerName) => void;
+}
 
 type EveryOption = RootCaOptions & PolicyStatusOptions;
 
@@ -43,7 +48,11 @@ export interface ControllerClients {
 export function controllerHooks({ client, wholeClient }: ControllerClients, names: readonly ControllerName[], options: ControllersOptions, isAlone: boolean) {
   const leadership = isAlone ? undefined : new Leadership(client, options);
   return names.map((name) => {
-    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](KNOWING_ALL.has(name) ? wholeClient : client, { ...options, signal });
+    const work = (signal: AbortSignal): Promise<void> => {
+      options.onStarted?.(name);
+      onAbort(signal, () => options.onStopped?.(name));
+      return CONTROLLERS[name](KNOWING_ALL.has(name) ? wholeClient : client, { ...options, signal });
+    };
     return { name: `start-${name}`, run: (signal: AbortSignal): Promise<void> => (leadership ? leadership.lead(signal, work) : work(signal)) };
   });
 }

@@ -5,7 +5,9 @@ import type { ServerRequest } from './request.ts';
 import { BODY_LIMIT_BYTES, type ResourceTarget } from './target.ts';
 
 export async function readBytes(request: ServerRequest): Promise<Buffer> {
+  request.waitsFor = 'request-body';
   const bytes = await request.exchange.readBody(BODY_LIMIT_BYTES);
+  request.waitsFor = undefined;
   if (bytes.length > LARGE_BYTES) request.isLarge = true;
   return bytes;
 }

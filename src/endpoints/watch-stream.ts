@@ -128,6 +128,7 @@ export class WatchStream implements WatchSink {
     this.#changeBytes += pending.entry.bytes.length;
     if (this.#changes <= BACKLOG_EVENTS_MAX && this.#changeBytes <= BACKLOG_BYTES_MAX) return;
     this.#metrics?.terminated();
+    this.#request.tell?.('A watch was ended: its client does not read', { events: this.#changes, bytes: this.#changeBytes });
     this.#stream?.destroy();
     this.#close();
   }

@@ -15,6 +15,9 @@ export type LatencyPart =
   | 'transform-response-object'
   | 'validating-webhook';
 
+/** What a request waits for, as a list of requests under way names it. */
+export type RequestWait = LatencyPart | 'request-body';
+
 /** Of longer objects, each phase of a write (parsing, decoding, ownership, defaults, validation, encoding) takes milliseconds. */
 export const LARGE_BYTES = 64 * 1024;
 
@@ -28,6 +31,10 @@ export interface RequestContext {
   annotateAudit(key: string, value: string, level?: 'Metadata' | 'Request'): void;
   /** A part of the time that the request took; told with its audit event where it was slow. Absent where nobody asks. */
   noteLatency?(part: LatencyPart, durationMs: number): void;
+  /** Writes a line to the server's log, with the request's audit id. Absent where the work is no request's. */
+  tell?(message: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Set while the request waits, for whoever looks at what the server is at work on (`/debug/pprof/goroutine`). Of several waits, one. */
+  waitsFor?: RequestWait | undefined;
   /** What goes along with requests that are made for this one: W3C's `traceparent`. Absent where nothing is traced. */
   readonly traceparent?: string | undefined;
   /** What is written is so long (LARGE_BYTES) that others have a turn of the event loop between the phases of the write. */

@@ -49,8 +49,11 @@ export interface FrontOptions {
   paths: ReadonlyMap<string, Handler>;
   /** Served, but not named by `/`. */
   unlistedPaths: ReadonlyMap<string, Handler>;
+  /** Everything below these paths, but for paths that are served by themselves. */
+  unlistedPrefixes: ReadonlyMap<string, Handler>;
   onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
   onLifecycle?: (event: string) => void;
+  onHookFinished?: (name: string) => void;
   closeBackends(): Promise<void>;
 }
 
@@ -83,7 +86,11 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   });
   const failures: Error[] = [];
   const bootChecks: HealthCheck[] = [];
-  const hooks = new Hooks({ addHealthCheck: (check) => bootChecks.push(check), onFatal: (error) => failures.push(error) });
+  const hooks = new Hooks({
+    addHealthCheck: (check) => bootChecks.push(check),
+    onFatal: (error) => failures.push(error),
+    ...(options.onHookFinished && { onFinished: options.onHookFinished }),
+  });
 
   for (const server of servers) {
     server.postStartHooks.forEach((hook) => hooks.addPostStart(hook));
@@ -101,6 +108,7 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
   for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });
+  for (const [prefix, handler] of options.unlistedPrefixes) head.routePrefix(prefix, handler);
   head.route('/', indexHandler(servers, chain.remoteApis));
   const installed = installedVersions(servers, chain.remoteApis);
   const documented = withOpenApi(

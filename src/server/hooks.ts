@@ -17,6 +17,7 @@ export interface HooksOptions {
   addHealthCheck: (check: HealthCheck) => void;
   /** A post-start hook that fails takes the server down, as upstream does. */
   onFatal: (error: Error) => void;
+  onFinished?: (name: string) => void;
   disabledPostStartHooks?: ReadonlySet<string>;
 }
 
@@ -61,6 +62,7 @@ export class Hooks {
         try {
           await entry.run(signal);
           entry.isFinished = true;
+          this.#options.onFinished?.(name);
         } catch (error) {
           if (!signal.aborted) this.#options.onFatal(new Error(`PostStartHook "${name}" failed: ${messageOf(error)}`, { cause: error }));
         }

@@ -2,6 +2,11 @@ import type { IncomingRequest } from './server-request.ts';
 
 /** How many requests are under way, and when the last of them is over. */
 export class InFlightRequests {
+  /** Those that have a deadline and were not answered at once. The filter that keeps their deadlines has them anyway, so that nobody keeps a list twice. */
+  waiting: Iterable<IncomingRequest> = [];
+  /** Long-running ones that are no watches: proxied requests, logs, shells, profiles. */
+  readonly #streams = new Set<IncomingRequest>();
+  readonly #removeStream = (request: IncomingRequest): void => void this.#streams.delete(request);
   #count = 0;
   #drained: PromiseWithResolvers | undefined;
 
@@ -14,6 +19,16 @@ export class InFlightRequests {
     if (this.#drained !== undefined) return false;
     this.#count++;
     return true;
+  }
+
+  addStream(request: IncomingRequest): void {
+    this.#streams.add(request);
+    request.onFinish(this.#removeStream);
+  }
+
+  /** What is under way in this turn of the event loop, but for watches. */
+  list(): IncomingRequest[] {
+    return [...this.waiting, ...this.#streams];
   }
 
   done(): void {
@@ -44,6 +59,10 @@ export class OpenWatches {
 
   get count(): number {
     return this.#open.size;
+  }
+
+  list(): IncomingRequest[] {
+    return [...this.#open];
   }
 
   /** False once they are being ended. */

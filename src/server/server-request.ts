@@ -1,5 +1,5 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
-import type { LatencyPart } from '../registry/request-context.ts';
+import type { LatencyPart, RequestWait } from '../registry/request-context.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../api/user.ts';
@@ -19,6 +19,19 @@ const NO_ANNOTATIONS: ReadonlyMap<string, string> = new Map();
 const NO_LATENCIES: ReadonlyMap<LatencyPart, number> = new Map();
 /** Parts whose times are not added up: the longest is what the request waited for. */
 const PARALLEL_PARTS: ReadonlySet<LatencyPart> = new Set<LatencyPart>(['apf-queue-wait', 'authorization', 'validating-webhook']);
+
+/** A part of a request that took so long that a slow request is told with it. */
+export interface SlowPart {
+  part: LatencyPart;
+  durationMs: number;
+  /** In the clock of performance.now(). */
+  endMs: number;
+}
+
+const SLOW_PART_MS = 5;
+/** Webhooks and tries may be many. */
+const MAX_SLOW_PARTS = 32;
+const NO_PARTS: readonly SlowPart[] = Object.freeze([]);
 
 export type FinishListener = (request: IncomingRequest) => void;
 
@@ -43,6 +56,9 @@ export class IncomingRequest implements ServerRequest {
   audit: RequestAudit | undefined = undefined;
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
+  waitsFor: RequestWait | undefined = undefined;
+  /** Where `tell` writes to. */
+  reporter: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
   /** When the filter that has the request now got it: the end of the one before. */
@@ -55,6 +71,7 @@ export class IncomingRequest implements ServerRequest {
   #warnings: WarningRecorder | undefined;
   #auditAnnotations: Map<string, string> | undefined;
   #latencies: Map<LatencyPart, number> | undefined;
+  #slowParts: SlowPart[] | undefined;
   #finishListeners: readonly FinishListener[] | undefined;
   #isFinished = false;
   #excludedMs = 0;
@@ -118,10 +135,25 @@ export class IncomingRequest implements ServerRequest {
     this.trace?.step(part, durationMs);
     if (part === 'apf-queue-wait' || part === 'mutating-webhook') this.#excludedMs += durationMs;
     else if (part === 'validating-webhook') this.#validatingMs = Math.max(this.#validatingMs, durationMs);
+    if (durationMs >= SLOW_PART_MS) this.#noteSlowPart(part, durationMs);
     if (!this.isAudited) return;
     this.#latencies ??= new Map();
     const former = this.#latencies.get(part) ?? 0;
     this.#latencies.set(part, PARALLEL_PARTS.has(part) ? Math.max(former, durationMs) : former + durationMs);
+  }
+
+  #noteSlowPart(part: LatencyPart, durationMs: number): void {
+    this.#slowParts ??= [];
+    if (this.#slowParts.length < MAX_SLOW_PARTS) this.#slowParts.push({ part, durationMs, endMs: performance.now() });
+  }
+
+  get slowParts(): readonly SlowPart[] {
+    return this.#slowParts ?? NO_PARTS;
+  }
+
+  tell(message: string, fields: Readonly<Record<string, unknown>>): void {
+    const { verb, resource, namespace, name } = this.info;
+    this.reporter?.(message, { ...fields, verb, resource, namespace, name, auditId: this.auditId });
   }
 
   /** For the report of a stall (src/supervision/main-thread-stack.ts), which calls it by this name. */

@@ -1,12 +1,12 @@
-import type { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { ConnectionInfo, Exchange } from './exchange.ts';
 
 /** What reads a connection's requests, in its version of HTTP. */
 export type RequestReader = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
 
-/** One client's TLS connection, whichever HTTP version it speaks. */
+/** One client's connection, whichever HTTP version it speaks. */
 export class Connection implements ConnectionInfo {
-  readonly socket: TLSSocket;
+  readonly socket: Socket;
   readonly remoteAddress: string;
   readonly peerCertificates: readonly Buffer[];
   certificateUser?: unknown;
@@ -20,7 +20,7 @@ export class Connection implements ConnectionInfo {
   #closeGracefully: () => void = () => {};
   #reader: RequestReader | undefined;
 
-  constructor(socket: TLSSocket, peerCertificates: readonly Buffer[]) {
+  constructor(socket: Socket, peerCertificates: readonly Buffer[]) {
     this.socket = socket;
     this.peerCertificates = peerCertificates;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? '');

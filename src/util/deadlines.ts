@@ -7,7 +7,7 @@ const NOT_IN_BAG = -1;
  * Deadlines that hardly anything comes to. One timer watches over all of them, for the earliest; a timer each would be most of what a waiting request takes
  * of memory, and every young collection would copy it.
  */
-export class Deadlines<T extends Bagged> {
+export class Deadlines<T extends Bagged> implements Iterable<T> {
   readonly #clock: MonotonicClock;
   readonly #dueMsOf: (item: T) => number;
   readonly #onDue: (item: T) => void;
@@ -28,6 +28,11 @@ export class Deadlines<T extends Bagged> {
     this.#pending.add(item);
     const dueMs = this.#dueMsOf(item);
     if (dueMs < this.#timerMs) this.#watch(dueMs);
+  }
+
+  /** Whatever is not due yet, in no order. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.#pending[Symbol.iterator]();
   }
 
   /** The timer is left: at worst it wakes for nothing, and finds the next. */

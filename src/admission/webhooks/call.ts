@@ -96,10 +96,13 @@ export async function counted<T>(
   const { name, failurePolicy } = webhook.spec;
   const { operation, context } = attributes;
   const beganMs = performance.now();
+  const part = type === 'validating' ? 'validating-webhook' : 'mutating-webhook';
+  context.waitsFor = part;
   const end = (code: number, isRejected: boolean): void => {
     const durationMs = performance.now() - beganMs;
     metrics.webhookCalled(name, type, operation, durationMs, code, isRejected);
-    context.noteLatency?.(type === 'validating' ? 'validating-webhook' : 'mutating-webhook', durationMs);
+    context.waitsFor = undefined;
+    context.noteLatency?.(part, durationMs);
   };
   try {
     const result = await call();
@@ -127,6 +130,7 @@ export function outcomeOf(error: unknown, { webhook }: Invocation, { context }: 
   if (!(error instanceof CallFailure)) return error;
   if (webhook.spec.failurePolicy !== 'Ignore') return internalError(error.message);
   if (context.signal?.aborted) return requestTimeout();
+  context.tell?.('Failed calling webhook, failing open', { webhook: webhook.spec.name, error: error.message });
   onOpen();
   return undefined;
 }

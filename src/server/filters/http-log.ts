@@ -12,9 +12,15 @@ export interface HttpLogEntry {
   status: number;
 }
 
-export function withHttpLog(log: (entry: HttpLogEntry) => void): Filter {
+/** Where the lines go, while somebody wants them: the verbosity of a log may change while the server runs. */
+export interface HttpLog {
+  isOn(): boolean;
+  write(entry: HttpLogEntry): void;
+}
+
+export function withHttpLog(log: HttpLog): Filter {
   const write = ({ exchange, info, receivedAtMs, userAgent, auditId }: IncomingRequest): void =>
-    log({
+    log.write({
       verb: info.verb,
       target: exchange.target,
       latencyMs: performance.now() - receivedAtMs,
@@ -24,7 +30,7 @@ export function withHttpLog(log: (entry: HttpLogEntry) => void): Filter {
       status: exchange.status,
     });
   return (next) => (request) => {
-    request.onFinish(write);
+    if (log.isOn()) request.onFinish(write);
     return next(request);
   };
 }

@@ -12,6 +12,7 @@ export const FILTER_ORDER = [
   'requestInfo',
   'refusedRequests', // --supervised
   'httpLog', // only when someone listens
+  'slowRequests',
   'retryAfter', // --shutdown-send-retry-after
   'hsts', // --strict-transport-security-directives
   'cacheControl',

@@ -58,8 +58,10 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     new Promise((resolve) => {
       const startMs = performance.now();
       waiting.enter(request);
+      request.waitsFor = 'apf-queue-wait';
       admission.onDecision = (isExecuting) => {
         waiting.leave(request);
+        request.waitsFor = undefined;
         request.noteLatency('apf-queue-wait', performance.now() - startMs);
         resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
       };

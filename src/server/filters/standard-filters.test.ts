@@ -162,7 +162,7 @@ test('requests that come before all paths are installed are marked', () => {
 
 test('the log hears of every request, and of no header', async () => {
   const entries: object[] = [];
-  const server = newServer(answerOk, { httpLog: (entry) => entries.push(entry) });
+  const server = newServer(answerOk, { httpLog: { isOn: () => true, write: (entry) => entries.push(entry) } });
   server.send('/api/v1/pods', { headers: { authorization: 'Bearer hunter2', 'user-agent': 'kubectl' } });
   expect(entries).toEqual([expect.objectContaining({ verb: 'list', target: '/api/v1/pods', status: 200, userAgent: 'kubectl', remoteAddress: '127.0.0.1' })]);
   expect(JSON.stringify(entries)).not.toContain('hunter2');

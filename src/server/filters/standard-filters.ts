@@ -10,7 +10,7 @@ import { withAuthorization } from './authorization.ts';
 import { withCatchUp } from './catch-up.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
-import { type HttpLogEntry, withHttpLog } from './http-log.ts';
+import { type HttpLog, withHttpLog } from './http-log.ts';
 import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
 import type { IncomingRequest } from '../server-request.ts';
@@ -23,6 +23,7 @@ import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
 import { withRetryAfter } from './retry-after.ts';
+import { type RequestLog, withSlowRequests } from './slow-requests.ts';
 import { withTimeout } from './timeout.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { withTracing } from './tracing.ts';
@@ -48,7 +49,8 @@ export interface StandardFilterOptions {
   /** Resolves when the caches have all that is acknowledged by now; only where other processes write to the store. */
   catchUp?: () => Promise<void> | undefined;
   onAuthorizationFailure?: (error: string, auditId: string) => void;
-  httpLog?: (entry: HttpLogEntry) => void;
+  httpLog?: HttpLog;
+  requestLog?: RequestLog;
   shutdownSendRetryAfter: boolean;
   hstsDirectives: readonly string[];
   corsAllowedOrigins: readonly string[];
@@ -76,6 +78,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     requestInfo: withRequestInfo,
     ...(refused && { refusedRequests: refused.inFront, refusedRequestsOfUser: refused.ofUser }),
     ...(options.httpLog && { httpLog: withHttpLog(options.httpLog) }),
+    ...(options.requestLog && { slowRequests: withSlowRequests(options.requestLog) }),
     ...(options.shutdownSendRetryAfter && { retryAfter: withRetryAfter(signals.notAcceptingNewRequest) }),
     ...(options.hstsDirectives.length > 0 && { hsts: withHsts(options.hstsDirectives) }),
     cacheControl: withCacheControl,
@@ -84,7 +87,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     watchTermination: withWatchTermination(options.watches),
     waitGroup: withWaitGroup(options.requests),
     requestDeadline: withRequestDeadline(options.requestTimeoutMs, onRefused),
-    timeout: withTimeout(metrics),
+    timeout: withTimeout(metrics, options.requests),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     ...(options.catchUp && { catchUp: withCatchUp(options.catchUp) }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),

@@ -7,7 +7,10 @@ import { isExemptFromShutdown } from './retry-after.ts';
 export function withWaitGroup(requests: InFlightRequests): Filter {
   const release = (): void => requests.done();
   return (next) => (request) => {
-    if (request.isLongRunning) return next(request);
+    if (request.isLongRunning) {
+      if (request.info.verb !== 'watch') requests.addStream(request);
+      return next(request);
+    }
     if (requests.add()) {
       request.onFinish(release);
       return next(request);
