@@ -54,12 +54,13 @@ describe('SIGTERM', () => {
     expect(await server.exited).toEqual(CLEAN_EXIT);
     const tookMs = performance.now() - startedAt;
     expect(tookMs).toBeGreaterThanOrEqual(delayMs - 10);
-    expect(tookMs).toBeLessThan(delayMs + 1000);
+    // Nobody waits for the watch, which may be open for an hour; how long the rest takes is the machine's affair.
+    expect(tookMs).toBeLessThan(delayMs + 20_000);
     expect(await watch.ended).toBe(true);
   });
 
   test('--shutdown-send-retry-after: new requests are sent elsewhere while the last ones drain', async () => {
-    const server = await startServer({ flags: ['--shutdown-send-retry-after', '--shutdown-watch-termination-grace-period=1500ms'] });
+    const server = await startServer({ flags: ['--shutdown-send-retry-after', '--shutdown-watch-termination-grace-period=4s'] });
     const client = server.client();
     // Watches end one by one over the grace period: the drain lasts while the later ones are open.
     const watches = await Promise.all(Array.from({ length: 40 }, () => client.watch(WATCH)));
