@@ -98,6 +98,9 @@ export function counted<T>(errors: FieldErrors, work: () => T): T {
   return run === undefined ? work() : run.work(work);
 }
 
+/** Whether the validation that `errors` are of takes turns. */
+export const isInSlices = (errors: FieldErrors): boolean => runs.has(errors.list);
+
 /**
  * Checks every item of a list that may be long, some hundreds of them at once; at once where it is not, or the validation is not run in slices. `check` does
  * nothing but tell errors, and keeps what it must know of the items before in `state`, which is answered.

@@ -42,7 +42,7 @@ describe('an event as JSON', () => {
   });
   it('leaves out what is empty', () => {
     const event = testEvent({ user: undefined, sourceIps: [], userAgent: '' });
-    expect(Object.keys(JSON.parse(encodeEvent(event)) as object)).toEqual([
+    expect(Object.keys(JSON.parse(String(encodeEvent(event))) as object)).toEqual([
       'kind',
       'apiVersion',
       'level',
@@ -55,15 +55,22 @@ describe('an event as JSON', () => {
       'stageTimestamp',
     ]);
   });
+  it('has the bytes of a long answer as they are', () => {
+    const responseObject = Buffer.from(JSON.stringify({ b: 'ä'.repeat(64 * 1024) }));
+    const text = String(encodeEvent({ ...FULL, responseObject, encoded: undefined }));
+    expect(text).toBe(String(encodeEvent({ ...FULL, encoded: undefined })).replace('{"b":"ä"}', responseObject.toString()));
+  });
   it('is an item of a list without its type', () => {
     const list = JSON.parse(encodeEventList([FULL, testEvent()])) as { kind: string; items: Record<string, unknown>[] };
     expect(list).toMatchObject({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {} });
-    const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(encodeEvent(FULL)) as Record<string, unknown>;
+    const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(String(encodeEvent(FULL))) as Record<string, unknown>;
     expect(list.items[0]).toEqual(fields);
     expect(list.items).toHaveLength(2);
   });
   test.each(['\u0000', '"', '\\', '\u2028', '</script>', 'naïve', '\ud800'])('survives %j', (text) => {
-    expect((JSON.parse(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) }))) as { requestURI: string }).requestURI).toBe(text);
+    expect((JSON.parse(String(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) })))) as { requestURI: string }).requestURI).toBe(
+      text,
+    );
   });
 });
 

@@ -5,8 +5,15 @@ import type { AuditEvent, EventStatus, ObjectReference } from './event.ts';
 const EVENT_HEAD = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",';
 const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
 
+/** Longer answers are not made texts of, and these bytes again: a list may have ten megabytes. */
+const LONG_BYTES = 64 * 1024;
+
 /** A line of the log: as Go's encoder writes an Event, with its line end. */
-export const encodeEvent = (event: AuditEvent): string => `${EVENT_HEAD}${membersOf(event)}}\n`;
+export function encodeEvent(event: AuditEvent): string | Buffer {
+  const { responseObject } = event;
+  if (responseObject === undefined || responseObject.length < LONG_BYTES) return `${EVENT_HEAD}${membersOf(event)}}\n`;
+  return Buffer.concat([Buffer.from(`${EVENT_HEAD}${membersBefore(event)},"responseObject":`), responseObject, Buffer.from(`${membersBehind(event)}}\n`)]);
+}
 
 /** The body that webhooks are sent. */
 export const encodeEventList = (events: readonly AuditEvent[]): string => `${LIST_HEAD}${events.map((event) => `{${membersOf(event)}}`).join(',')}]}\n`;
@@ -15,8 +22,13 @@ export const encodedSizeBytes = (event: AuditEvent): number => Buffer.byteLength
 
 const membersOf = (event: AuditEvent): string => (event.encoded ??= writeMembers(event));
 
-/** In the order of upstream's struct. Written piece by piece, since most of it is the same for all events of a request or a user. */
 function writeMembers(event: AuditEvent): string {
+  const { responseObject } = event;
+  return membersBefore(event) + (responseObject === undefined ? '' : `,"responseObject":${responseObject.toString()}`) + membersBehind(event);
+}
+
+/** In the order of upstream's struct. Written piece by piece, since most of it is the same for all events of a request or a user. */
+function membersBefore(event: AuditEvent): string {
   let text = `"level":"${event.level}","auditID":${stringOf(event.auditId)},"stage":"${event.stage}","requestURI":${stringOf(event.requestUri)}`;
   text += `,"verb":${stringOf(event.verb)},"user":${event.user === undefined ? '{}' : userOf(event.user)}`;
   if (event.impersonatedUser !== undefined) text += `,"impersonatedUser":${userOf(event.impersonatedUser)}`;
@@ -26,10 +38,12 @@ function writeMembers(event: AuditEvent): string {
   if (event.objectRef !== undefined) text += `,"objectRef":{${referenceOf(event.objectRef)}}`;
   if (event.responseStatus !== undefined) text += `,"responseStatus":{"metadata":{}${statusOf(event.responseStatus)}}`;
   if (event.requestObject !== undefined) text += `,"requestObject":${event.requestObject}`;
-  if (event.responseObject !== undefined) text += `,"responseObject":${event.responseObject.toString()}`;
-  text += `,"requestReceivedTimestamp":"${event.receivedAt}","stageTimestamp":"${event.stageAt}"`;
-  if (event.annotations.size > 0) text += `,"annotations":{${annotationsOf(event.annotations)}}`;
   return text;
+}
+
+function membersBehind(event: AuditEvent): string {
+  const times = `,"requestReceivedTimestamp":"${event.receivedAt}","stageTimestamp":"${event.stageAt}"`;
+  return event.annotations.size > 0 ? `${times},"annotations":{${annotationsOf(event.annotations)}}` : times;
 }
 
 /** What JSON writes as it is, and Go's encoder too. */

@@ -6,13 +6,13 @@ import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
 /** Where lines go; throws where they cannot. */
 export interface LineWriter {
-  write(line: string): void;
+  write(line: string | Buffer): void;
   close(): Promise<void>;
 }
 
 export type LogFormat = 'json' | 'legacy';
 
-const FORMATS: Readonly<Record<LogFormat, (event: AuditEvent) => string>> = { json: encodeEvent, legacy: legacyLine };
+const FORMATS: Readonly<Record<LogFormat, (event: AuditEvent) => string | Buffer>> = { json: encodeEvent, legacy: legacyLine };
 
 /** One line an event (apiserver/plugin/pkg/audit/log). */
 export function logBackend(writer: LineWriter, format: LogFormat, observer: AuditObserver): AuditBackend {

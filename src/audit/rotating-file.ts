@@ -48,8 +48,8 @@ export class RotatingFile {
   }
 
   /** Throws what the file system says, or that the line is longer than a file may be. */
-  write(line: string): void {
-    const bytes = Buffer.from(line);
+  write(line: string | Buffer): void {
+    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
     const { maxBytes } = this.#options;
     if (bytes.length > maxBytes) throw new Error(`write length ${bytes.length} exceeds maximum file size ${maxBytes}`);
     if (this.#descriptor === undefined) this.#open(bytes.length);

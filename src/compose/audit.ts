@@ -88,7 +88,7 @@ export const openAuditLog = (options: CompletedOptions): LineWriter =>
     compresses: options.auditLogCompress,
   });
 
-const writerOf = (worker: WorkerLink): LineWriter => ({ write: (line) => worker.tell({ type: 'audit', line }), close: async () => undefined });
+const writerOf = (worker: WorkerLink): LineWriter => ({ write: (line) => worker.tell({ type: 'audit', line: line.toString() }), close: async () => undefined });
 
 /** The order is upstream's: events are cut before they wait. */
 function wrapped(backend: AuditBackend, { mode, batch, truncate }: BackendOptions, observer: AuditObserver): AuditBackend {

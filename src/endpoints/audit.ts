@@ -1,5 +1,5 @@
 import { clone } from '../schema/clone.ts';
-import type { SentObject } from '../registry/write.ts';
+import { type SentObject, defaultInTurns, defaultObject } from '../registry/write.ts';
 import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
@@ -19,15 +19,17 @@ export function recordBody(request: ServerRequest, target: ResourceTarget, sent:
   });
 }
 
-function fillDefaults({ served, subresource }: ResourceTarget, shown: ApiObject, { sentEmpty }: SentObject): void {
-  if (subresource === undefined || subresource.kind === served.kind) served.default?.(shown, { sentEmpty });
+function fillDefaults(target: ResourceTarget, object: ApiObject, { sentEmpty }: SentObject): void {
+  if (isDefaulted(target)) defaultObject({ object, sentEmpty, served: target.served });
 }
+
+const isDefaulted = ({ served, subresource }: ResourceTarget): boolean => subresource === undefined || subresource.kind === served.kind;
 
 /** The same, with a turn for each of its steps. */
 async function recordLargeBody(audit: AuditRecorder, target: ResourceTarget, sent: SentObject): Promise<void> {
   const shown = clone(sent.object);
   await nextTurn();
-  fillDefaults(target, shown, sent);
+  if (isDefaulted(target)) await defaultInTurns({ object: shown, sentEmpty: sent.sentEmpty, served: target.served });
   await nextTurn();
   const object = await normalizeInSlices(clientKindOf(target).schema, shown as unknown as JsonObject);
   await nextTurn();

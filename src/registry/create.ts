@@ -29,7 +29,7 @@ import {
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import { appliedEmpties, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import { appliedEmpties, type NextObject, type SentObject, type Write, convertObject, defaultInTurns, defaultObject } from './write.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
 
 interface CreateOptions extends WriteOptions {
@@ -60,7 +60,8 @@ interface Admitted<T extends ApiObject> extends SentObject<T> {
  */
 export async function create<T extends ApiObject>(creation: Creation<T>, decode: NextObject<T>): Promise<WriteResult<T>> {
   const sent = await decode(undefined);
-  defaultObject(sent);
+  if (creation.context.isLarge) await defaultInTurns(sent);
+  else defaultObject(sent);
   if (creation.context.isLarge) await nextTurn();
   const converted = convertObject(sent);
   if (creation.context.isLarge) await nextTurn();

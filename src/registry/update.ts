@@ -33,7 +33,7 @@ import {
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import { appliedEmpties, type Change, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import { appliedEmpties, type Change, type NextObject, type SentObject, type Write, convertObject, defaultInTurns, defaultObject } from './write.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
@@ -117,7 +117,8 @@ function createInstead<T extends ApiObject>(
 async function attempt<T extends ApiObject>(call: Attempt<T>, decode: NextObject<T>): Promise<WriteResult<T>> {
   const sent = await decode(await currentFor(call));
   if (call.context.isLarge) await nextTurn();
-  defaultObject(sent);
+  if (call.context.isLarge) await defaultInTurns(sent);
+  else defaultObject(sent);
   const converted = convertObject(sent);
   if (call.context.isLarge) await nextTurn();
   const admitted = await admit(call, converted);

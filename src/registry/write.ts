@@ -1,5 +1,6 @@
 import type { ApiObject } from '../api/api-object.ts';
 import { type EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
+import { ListTurns, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -17,6 +18,8 @@ export interface KindContext {
   now: Date;
   /** Lists and maps that the client sent empty, which the object is without. */
   sentEmpty: EmptyPaths;
+  /** Of a large object: its defaults are filled in while others have their turn, and begun anew until they are. */
+  turns?: ListTurns | undefined;
 }
 
 /** What is asked to be stored: an object, and what decoding knows of it beside. */
@@ -39,6 +42,15 @@ export function writeThrough(subresource: Subresource, object: ApiObject, { obje
 
 /** Fills in what the client left out, in its version. */
 export const defaultObject = ({ object, sentEmpty, served }: SentObject): void => served?.default?.(object, { sentEmpty });
+
+/** The same in a large object. */
+export function defaultInTurns({ object, sentEmpty, served }: SentObject): void | Promise<void> {
+  const turns = new ListTurns();
+  return settled(() => {
+    turns.begin();
+    served?.default?.(object, { sentEmpty, turns });
+  });
+}
 
 /** The same in the storage version. */
 export function convertObject<T extends ApiObject>({ object, sentEmpty, served, through }: SentObject<T>): SentObject<T> {

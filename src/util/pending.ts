@@ -47,6 +47,50 @@ export class Steps {
   }
 }
 
+/** Items that are changed before it is asked whether others are to have their turn. */
+const ITEMS_AT_ONCE = 64;
+
+/** Long lists whose items are changed in place by code that `settled` runs: each item once, however often that is run. */
+export class ListTurns {
+  readonly #done = new Map<string, number>();
+  #slice: TimeSlice | undefined;
+
+  /** Called whenever the work is run. */
+  begin(): void {
+    this.#slice = undefined;
+  }
+
+  /** `purpose` is what is done, and to which list. Throws Pending where this run's time is spent. */
+  each<T>(purpose: string, list: readonly T[], change: (item: T, index: number) => void): void {
+    for (let index = this.#done.get(purpose) ?? 0; index < list.length; index++) {
+      if (index % ITEMS_AT_ONCE === 0) this.#pauseIfSpent(purpose, index);
+      change(list[index]!, index);
+    }
+    this.#done.set(purpose, list.length);
+  }
+
+  /** Time counts from the first item that is new: each run gets on. */
+  #pauseIfSpent(purpose: string, index: number): void {
+    if (this.#slice === undefined) this.#slice = new TimeSlice();
+    else if (this.#slice.isSpent) {
+      this.#done.set(purpose, index);
+      throw new Pending(nextTurn());
+    }
+  }
+}
+
+/** Changes every item, in turns where there are any. */
+export function changeEach<T>(
+  turns: ListTurns | undefined,
+  purpose: string,
+  list: readonly T[] | null | undefined,
+  change: (item: T, index: number) => void,
+): void {
+  if (!list) return;
+  if (turns !== undefined) turns.each(purpose, list, change);
+  else for (let index = 0; index < list.length; index++) change(list[index]!, index);
+}
+
 /** A step where there are any, and what it does where there are none. */
 export const inStep = <T>(steps: Steps | undefined, step: () => T): T => (steps === undefined ? step() : steps.do(step));
 

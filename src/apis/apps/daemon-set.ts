@@ -50,14 +50,14 @@ export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   generation: 'spec',
 
   table: { unlistedAnnotation: TEMPLATE_GENERATION },
-  default(daemonSet) {
+  default(daemonSet, context) {
     const { metadata, spec } = daemonSet;
     checkTemplateGeneration(metadata.annotations?.[TEMPLATE_GENERATION]);
     // Upstream's conversion writes it into whatever a client sends, who is then its owner.
     setTemplateGeneration(daemonSet, templateGeneration(daemonSet));
     defaultUpdateStrategy(spec.updateStrategy);
     spec.revisionHistoryLimit ??= 10;
-    defaultPodTemplateSpec(spec.template);
+    defaultPodTemplateSpec(spec.template, context);
   },
 
   prepareForCreate({ object: daemonSet, settings }) {

@@ -72,13 +72,13 @@ export const deployments = defineResource<Deployment>('apps/v1/deployments', {
   ...updateRules,
   generation: 'spec',
 
-  default({ metadata, spec }) {
+  default({ metadata, spec }, context) {
     if (metadata.annotations) normalizeRollback(metadata.annotations);
     spec.replicas ??= 1;
     defaultStrategy(spec.strategy);
     spec.revisionHistoryLimit ??= 10;
     spec.progressDeadlineSeconds ??= 600;
-    defaultPodTemplateSpec(spec.template);
+    defaultPodTemplateSpec(spec.template, context);
   },
 
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),

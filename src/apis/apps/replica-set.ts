@@ -50,9 +50,9 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
   ...updateRules,
   generation: 'spec',
 
-  default({ spec }) {
+  default({ spec }, context) {
     spec.replicas ??= 1;
-    defaultPodTemplateSpec(spec.template);
+    defaultPodTemplateSpec(spec.template, context);
   },
 
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),

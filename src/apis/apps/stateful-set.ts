@@ -96,13 +96,13 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
   naming: { errors: labelName },
   generation: 'spec',
 
-  default({ spec }, { settings }) {
+  default({ spec }, context) {
     spec.podManagementPolicy ||= ORDERED_READY;
-    defaultUpdateStrategy(spec.updateStrategy, settings);
+    defaultUpdateStrategy(spec.updateStrategy, context.settings);
     spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: RETAIN, whenScaled: RETAIN, ...spec.persistentVolumeClaimRetentionPolicy };
     spec.replicas ??= 1;
     spec.revisionHistoryLimit ??= 10;
-    defaultPodTemplateSpec(spec.template);
+    defaultPodTemplateSpec(spec.template, context);
     for (const claim of spec.volumeClaimTemplates ?? []) defaultClaim(claim);
   },
 

@@ -21,12 +21,12 @@ const NAME_MAX_LENGTH = 52;
 export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
   generation: 'spec',
 
-  default({ spec }) {
+  default({ spec }, context) {
     spec.concurrencyPolicy ||= 'Allow';
     spec.suspend ??= false;
     spec.successfulJobsHistoryLimit ??= 3;
     spec.failedJobsHistoryLimit ??= 1;
-    defaultJobTemplate(spec.jobTemplate.spec);
+    defaultJobTemplate(spec.jobTemplate.spec, context);
   },
 
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.jobTemplate.spec.template, undefined, settings),

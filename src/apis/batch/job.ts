@@ -1,4 +1,4 @@
-import type { KindSettings } from '../../registry/write.ts';
+import type { KindContext, KindSettings } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
@@ -39,7 +39,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   },
 
-  default(job) {
+  default(job, context) {
     const { spec } = job;
     defaultJobCounts(spec);
     takeTemplateLabels(job);
@@ -47,7 +47,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     spec.suspend ??= false;
     spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
     spec.manualSelector ??= false;
-    defaultJobTemplate(spec);
+    defaultJobTemplate(spec, context);
   },
 
   prepareForCreate({ object: job, settings }) {
@@ -121,9 +121,9 @@ function takeTemplateLabels({ metadata, spec }: Job): void {
 }
 
 /** What is filled in inside of a CronJob's template too. */
-export function defaultJobTemplate(spec: JobSpec): void {
+export function defaultJobTemplate(spec: JobSpec, context: Pick<KindContext, 'turns'>): void {
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
-  defaultPodTemplateSpec(spec.template);
+  defaultPodTemplateSpec(spec.template, context);
 }
 
 /** By uid, so that pods of two jobs are never mixed up; by name too, for people. What the client has set is left, and refused later if it is wrong. */

@@ -9,7 +9,7 @@ import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, v
 export const podTemplates = defineResource<PodTemplate>('v1/podtemplates', {
   generation: 'spec',
 
-  default: ({ template }) => defaultPodTemplateSpec(template),
+  default: ({ template }, context) => defaultPodTemplateSpec(template, context),
   prepareForCreate: ({ object: { template }, settings }) => dropGatedTemplateFields(template, undefined, settings),
   prepareForUpdate: ({ object: { template }, old, settings }) => dropGatedTemplateFields(template, old.template, settings),
 

@@ -30,13 +30,13 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
   // Kept from the time when clients deleted the pods themselves.
   deletion: { defaultPropagation: 'Orphan' },
 
-  default({ metadata, spec }) {
+  default({ metadata, spec }, context) {
     spec.replicas ??= 1;
     if (!spec.template) return;
     const { labels } = spec.template.metadata;
     if (labels && isEmpty(spec.selector)) spec.selector = { ...labels };
     if (labels && isEmpty(metadata.labels)) metadata.labels = { ...labels };
-    defaultPodTemplateSpec(spec.template);
+    defaultPodTemplateSpec(spec.template, context);
   },
 
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),

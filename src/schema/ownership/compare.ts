@@ -3,7 +3,7 @@ import { isJsonObject } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { EMPTY, type FieldSet, type FieldSetDraft, LEAF, isEmpty, union } from './field-set.ts';
 import { wholeOf } from './fields-of.ts';
-import { itemsByElement } from './list-items.ts';
+import { itemElement, itemsByElement } from './list-items.ts';
 import { type PathElement, fieldElement } from './path-element.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
 
@@ -88,11 +88,30 @@ function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | 
 const NO_ITEMS: readonly Json[] = [];
 
 function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[], emptied: Emptied): Changes | undefined {
+  const [changedBefore, changedAfter] = emptied.size === 0 ? withoutCommonEnds(plan, before, after) : [before, after];
   const found = new ChangesBelow();
-  const [left, right] = [itemsByElement(plan, before), itemsByElement(plan, after)];
+  const [left, right] = [itemsByElement(plan, changedBefore), itemsByElement(plan, changedAfter)];
   for (const [element, items] of left) found.add(element, itemChanges(plan.items, items, right.get(element) ?? NO_ITEMS, emptied));
   for (const [element, items] of right) if (!left.has(element)) found.add(element, itemChanges(plan.items, NO_ITEMS, items, emptied));
   return found.result;
+}
+
+/** Shorter lists are compared whole. */
+const LONG_LIST = 100;
+
+/** Long lists mostly begin and end as they did. Items that share their name with one of these are compared with it, so that nothing is left out then. */
+function withoutCommonEnds(plan: ListPlan, before: readonly Json[], after: readonly Json[]): [readonly Json[], readonly Json[]] {
+  const shorter = Math.min(before.length, after.length);
+  if (shorter < LONG_LIST) return [before, after];
+  let start = 0;
+  while (start < shorter && equalJson(before[start]!, after[start]!)) start++;
+  let behind = 0;
+  while (behind < shorter - start && equalJson(before.at(-1 - behind)!, after.at(-1 - behind)!)) behind++;
+  const [left, right] = [before.slice(start, before.length - behind), after.slice(start, after.length - behind)];
+  const names = new Set<PathElement>();
+  for (let index = 0; index < before.length; index++) if (index < start || index >= before.length - behind) names.add(itemElement(plan, before[index]!));
+  const isShared = (item: Json): boolean => names.has(itemElement(plan, item));
+  return left.some(isShared) || right.some(isShared) ? [before, after] : [left, right];
 }
 
 /** Items that share a name are one thing that is there or not, and changes as a whole. */

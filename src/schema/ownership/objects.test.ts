@@ -65,6 +65,28 @@ describe('comparison', () => {
     });
   });
 
+  test('long lists are compared as short ones are, though not what they begin and end with', () => {
+    const items = Array.from({ length: 150 }, (_, index) => ({ name: `n${index}`, value: 'v' }));
+    const shared = { name: 'n3', value: 'w' };
+    for (const after of [
+      items.toSpliced(70, 1),
+      items.toSpliced(70, 1, { name: 'new', value: 'v' }, { name: 'n70', value: 'w' }),
+      items.toSpliced(70, 0, shared),
+      items.toSpliced(140, 5, shared, shared),
+      [...items, { name: 'last', value: 'v' }],
+      items.toReversed(),
+      items,
+    ]) {
+      // With something that was sent empty, lists are compared whole.
+      const whole = (before: JsonObject, then: JsonObject): Comparison => compareObjects(THING, before, then, new Set([{}]));
+      expect(compare({ items }, { items: after })).toEqual(whole({ items }, { items: after }));
+      expect(compare({ items: after }, { items })).toEqual(whole({ items: after }, { items }));
+    }
+    expect(compare({ items }, { items: items.toSpliced(70, 1) }).removed).toEqual({
+      'f:items': { 'k:{"name":"n70"}': { '.': {}, 'f:name': {}, 'f:value': {} } },
+    });
+  });
+
   test('an empty struct that fills belongs to nobody anew', () => {
     expect(compare({ inner: {} }, { inner: { a: '1' } }).added).toEqual({ 'f:inner': { 'f:a': {} } });
   });

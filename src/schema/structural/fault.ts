@@ -16,6 +16,8 @@ export interface Findings {
   budget: StepBudget;
   /** Runs the first match of a pattern, which compiles it. May throw Pending: see api/validation-run.ts. */
   firstMatch(match: () => boolean): boolean;
+  /** Does a part of the work once, where that takes turns; not of alternatives, several of which validate the same place. May throw Pending. */
+  once?: (<T>(part: string, work: () => T) => T) | undefined;
   /** Formats that no value is compiled by count where a value is of another type. */
   keepsFormats: boolean;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FieldErrors, TooManyFieldErrors } from '../../api/field-errors.ts';
+import { validateInSlices } from '../../api/validation-run.ts';
 import type { Json } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateValue } from './value-faults.ts';
@@ -130,4 +131,36 @@ describe('what a schema asks for is bounded', () => {
     ).toThrow(TooManyFieldErrors);
     expect(told.list.length).toBeLessThan(30);
   });
+});
+
+test('a long validation takes turns, with the same result', async () => {
+  const patterns = Array.from({ length: 200 }, (_, index) => ({ pattern: `^[ab]{${index + 2}}c$` }));
+  const text: JsonSchema = { type: 'string', oneOf: [...patterns, { pattern: '^ok' }] };
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: { type: 'object', properties: { texts: { type: 'array', items: text } } } },
+      map: { type: 'object', additionalProperties: text },
+    },
+  };
+  const texts = Array.from({ length: 12 }, (_, index) => (index % 5 === 0 ? 'bad' : `ok${index}`));
+  const value: Json = {
+    list: Array.from({ length: 10 }, () => ({ texts })),
+    map: Object.fromEntries(texts.map((item, index) => [`k${index}`, item])),
+  };
+  let runs = 0;
+  const validateBy = (budgeted: Json) =>
+    validateInSlices((beginPass) => {
+      runs++;
+      const errors = new FieldErrors('at');
+      beginPass(errors);
+      validateValue(schema, budgeted, errors);
+      return errors.list.map(({ type, field, body }) => `${type} ${field}: ${body}`);
+    });
+  expect(await validateBy(value)).toEqual(validate(schema, value));
+  expect(runs).toBeGreaterThan(1);
+  // The budget is that of the whole, however many runs there are.
+  const tooMuch: Json = { list: Array.from({ length: 40 }, () => ({ texts })) };
+  expect(await validateBy(tooMuch)).toEqual(validate(schema, tooMuch));
+  expect((await validateBy(tooMuch)).join()).toContain('takes more than 400000 steps');
 });

@@ -4,7 +4,7 @@ import { isJsonObject, ownValue, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
-import { counted, once } from '../../api/validation-run.ts';
+import { counted, isInSlices, once } from '../../api/validation-run.ts';
 import { combinationFaults } from './combinations.ts';
 import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
 import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
@@ -24,7 +24,8 @@ const MAX_FAULTS = 1_000;
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old, keepsFormats = false): void {
   const firstMatch: Findings['firstMatch'] = (match) => counted(errors, match);
-  const faults = once(errors, 'by the schema', () => faultsOf(schema, value, old, { keepsFormats, firstMatch }));
+  const inParts: Findings['once'] = isInSlices(errors) ? (part, work) => once(errors, `by the schema ${part}`, work) : undefined;
+  const faults = once(errors, 'by the schema', () => faultsOf(schema, value, old, { keepsFormats, firstMatch, once: inParts }));
   const told = new Set<string>();
   for (const { path, tell } of faults) {
     tell(placeOf(errors, path));
@@ -32,7 +33,7 @@ export function validateValue(schema: JsonSchema, value: Json, errors: FieldErro
   }
 }
 
-function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch'>): readonly Fault[] {
+function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch' | 'once'>): readonly Fault[] {
   const findings: Findings = { ...how, faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
   try {
     checkChild(CompiledSchema.of(schema), value, new ValuePlace(), old, findings);
@@ -55,6 +56,40 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
   const below = path?.startsWith('.') ? path.slice(1) : path;
   if (below) return errors.at(below);
   return errors.path === '' ? new FieldErrors('<nil>', errors.list) : errors;
+}
+
+/** Steps that are done before others may have their turn. */
+const STEPS_AT_ONCE = 20_000;
+/** Fewer items or fields are checked at once. */
+const FEW_CHILDREN = 8;
+
+/** Checks so many items or fields. Where others have their turn, what was found in those before is kept: see ValidationRun. */
+function checkChildren(count: number, purpose: string, place: ValuePlace, findings: Findings, checkAt: (index: number, findings: Findings) => void): void {
+  const { once: inPart, budget, faults } = findings;
+  if (inPart === undefined || count <= FEW_CHILDREN) {
+    for (let index = 0; index < count; index++) checkAt(index, findings);
+    return;
+  }
+  for (let start = 0; start < count && faults.length < MAX_FAULTS;) {
+    const spentBefore = budget.spent;
+    const part = inPart(`${place} ${purpose} ${start}`, () => {
+      const own: Findings = { ...findings, faults: [], matches: 0 };
+      let end = start;
+      try {
+        while (end < count && budget.spent - spentBefore < STEPS_AT_ONCE) checkAt(end++, own);
+      } catch (error) {
+        // What was found until then is told.
+        if (error instanceof BudgetExceeded) for (const fault of own.faults) faults.push(fault);
+        throw error;
+      }
+      return { end, own, steps: budget.spent - spentBefore };
+    });
+    // What was done in an earlier run was not taken from this one's budget.
+    if (budget.spent === spentBefore) budget.spend(part.steps);
+    for (const fault of part.own.faults) faults.push(fault);
+    findings.matches += part.own.matches;
+    start = part.end;
+  }
 }
 
 /** The value of a field, an item or the whole. */
@@ -165,11 +200,11 @@ function listFaults({ schema, items }: CompiledSchema, list: readonly Json[], pl
   const { minItems, maxItems, uniqueItems } = schema;
   const { faults } = findings;
   if (items !== undefined) {
-    for (let index = 0; index < list.length; index++) {
+    checkChildren(list.length, 'items', place, findings, (index, into) => {
       place.enter(index);
-      checkChild(items, list[index]!, place, oldItem(old, list[index]!), findings);
+      checkChild(items, list[index]!, place, oldItem(old, list[index]!), into);
       place.leave();
-    }
+    });
   }
   if (minItems !== undefined && list.length < minItems)
     faults.push(invalidFault(place, list.length, (path) => `${path} in body should have at least ${minItems} items`));
@@ -197,13 +232,15 @@ function objectFaults(compiled: CompiledSchema, object: JsonObject, place: Value
   const { faults } = findings;
   if (minProperties !== undefined || maxProperties !== undefined) countFaults(compiled.schema, Object.keys(object).length, place, faults);
   if (additionalProperties === false || compiled.additional !== undefined) otherKeyFaults(compiled, object, place, old, findings);
-  for (const { name, isInherited, schema } of compiled.propertiesOf(object)) {
+  const properties = compiled.propertiesOf(object);
+  checkChildren(properties.length, 'properties', place, findings, (index, into) => {
+    const { name, isInherited, schema } = properties[index]!;
     const value = isInherited ? ownValue(object, name) : object[name];
-    if (value === undefined) continue;
+    if (value === undefined) return;
     place.enter(name);
-    checkChild(schema, value, place, oldField(old, name), findings);
+    checkChild(schema, value, place, oldField(old, name), into);
     place.leave();
-  }
+  });
   if (required === undefined) return;
   for (const key of required) if (ownValue(object, key) === undefined) faults.push({ path: `${place}.${key}`, tell: (errors) => errors.required() });
 }
@@ -217,13 +254,15 @@ function countFaults({ minProperties, maxProperties }: JsonSchema, count: number
 /** Keys that are no properties. */
 function otherKeyFaults({ schema, additional }: CompiledSchema, object: JsonObject, place: ValuePlace, old: Old, findings: Findings): void {
   const { properties = {} } = schema;
-  for (const key in object) {
-    if (Object.hasOwn(properties, key)) continue;
-    if (additional === undefined) findings.faults.push(invalidFault(place, key, (path) => `${path}.${key} in body is a forbidden property`));
+  const keys = Object.keys(object);
+  checkChildren(keys.length, 'keys', place, findings, (index, into) => {
+    const key = keys[index]!;
+    if (Object.hasOwn(properties, key)) return;
+    if (additional === undefined) into.faults.push(invalidFault(place, key, (path) => `${path}.${key} in body is a forbidden property`));
     else {
       place.enter(place.isTop ? `.${key}` : key);
-      checkChild(additional, object[key]!, place, oldField(old, key), findings);
+      checkChild(additional, object[key]!, place, oldField(old, key), into);
       place.leave();
     }
-  }
+  });
 }

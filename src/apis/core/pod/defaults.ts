@@ -1,5 +1,6 @@
 import type { KindContext } from '../../../registry/write.ts';
 import type { EmptyPaths } from '../../../schema/empty-paths.ts';
+import { type ListTurns, changeEach } from '../../../util/pending.ts';
 import { formatQuantity } from '../../../api/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
@@ -20,27 +21,30 @@ const DEFAULT_GRACE_SECONDS = 30;
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** The whole default tail of a pod (SetObjectDefaults_Pod), and what upstream's conversion to its internal form settles. */
-export function defaultPod(pod: Pod, { settings, sentEmpty }: Pick<KindContext, 'settings' | 'sentEmpty'>): void {
+export function defaultPod(pod: Pod, { settings, sentEmpty, turns }: Pick<KindContext, 'settings' | 'sentEmpty' | 'turns'>): void {
   const { spec, status } = pod;
-  for (const list of ['containers', 'initContainers'] as const) requestWhatIsLimited(spec[list] ?? [], sentEmpty.at('spec', list));
+  for (const list of ['containers', 'initContainers'] as const) {
+    const emptyInList = sentEmpty.at('spec', list);
+    changeEach(turns, `limits of ${list}`, spec[list], (container, index) => requestWhatIsLimited(container, emptyInList.at(index, 'resources')));
+  }
   if (spec.resources && isFeatureOn(settings, 'PodLevelResources')) defaultPodResources(spec, spec.resources);
   spec.enableServiceLinks ??= true;
   if (spec.hostNetwork) for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) useHostPorts(container);
-  defaultPodSpec(spec);
+  defaultPodSpec(spec, turns);
   if (spec.terminationGracePeriodSeconds! < 0) spec.terminationGracePeriodSeconds = 1;
   dropInitContainerAnnotations(pod.metadata);
   defaultStatus(status);
 }
 
 /** What a pod and a template have in common. */
-export function defaultPodSpec(spec: PodSpec): void {
+export function defaultPodSpec(spec: PodSpec, turns: ListTurns | undefined): void {
   spec.dnsPolicy ??= 'ClusterFirst';
   spec.restartPolicy ??= 'Always';
   spec.securityContext ??= {};
   spec.terminationGracePeriodSeconds ??= DEFAULT_GRACE_SECONDS;
   spec.schedulerName ??= 'default-scheduler';
-  for (const volume of spec.volumes ?? []) defaultVolume(volume);
-  for (const list of CONTAINER_LISTS) for (const container of spec[list] ?? []) defaultContainer(container);
+  changeEach(turns, 'volumes', spec.volumes, defaultVolume);
+  for (const list of CONTAINER_LISTS) changeEach<AnyContainer>(turns, list, spec[list], defaultContainer);
   roundToThousandths(spec.overhead);
   roundRequirements(spec.resources);
   nameServiceAccount(spec);
@@ -60,13 +64,10 @@ export function dropInitContainerAnnotations(metadata: Pod['metadata']): void {
   for (const key of INIT_CONTAINER_ANNOTATIONS) delete annotations[key];
 }
 
-function requestWhatIsLimited(containers: readonly Container[], sentEmpty: EmptyPaths): void {
-  for (const [index, { resources }] of containers.entries()) {
-    // What was sent empty counts as set: requests are empty then, too.
-    const emptyIn = sentEmpty.at(index, 'resources');
-    if (emptyIn.has('limits') && !resources.requests) emptyIn.add([], 'requests', 'map');
-    if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
-  }
+/** What was sent empty counts as set: requests are empty then, too. */
+function requestWhatIsLimited({ resources }: Container, sentEmpty: EmptyPaths): void {
+  if (sentEmpty.has('limits') && !resources.requests) sentEmpty.add([], 'requests', 'map');
+  if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
 }
 
 function useHostPorts({ ports = [] }: Container): void {

@@ -1,4 +1,4 @@
-import type { KindSettings } from '../../../registry/write.ts';
+import type { KindContext, KindSettings } from '../../../registry/write.ts';
 import { validateAnnotations, validateLabels } from '../../../registry/metadata.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { PodTemplateSpec } from '../../facts/types/core-v1.ts';
@@ -17,8 +17,8 @@ export interface PodTemplateOptions {
 }
 
 /** What a pod made from the template would be given, as far as that does not depend on the pod. */
-export function defaultPodTemplateSpec({ metadata, spec }: PodTemplateSpec): void {
-  defaultPodSpec(spec);
+export function defaultPodTemplateSpec({ metadata, spec }: PodTemplateSpec, { turns }: Pick<KindContext, 'turns'>): void {
+  defaultPodSpec(spec, turns);
   dropInitContainerAnnotations(metadata);
 }
 
