@@ -1,4 +1,5 @@
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { parseJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
@@ -9,6 +10,8 @@ import type { RemoteRegistry } from './remote-registry.ts';
 export interface RemoteDiscoveryOptions {
   signal: AbortSignal;
   report(error: Error): void;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf;
   /** What `entry` answers has become another. */
   onChange(): void;
 }
@@ -41,7 +44,7 @@ export class RemoteDiscovery {
   constructor(registry: RemoteRegistry, options: RemoteDiscoveryOptions) {
     this.#registry = registry;
     this.#options = options;
-    this.#queue = new WorkQueue((name) => this.#sync(name), { signal: options.signal, report: options.report, workers: 2 });
+    this.#queue = new WorkQueue((name) => this.#sync(name), { ...options, name: 'DiscoveryController', workers: 2 });
   }
 
   /** Resolves when every server has answered once, or has had its time to. */

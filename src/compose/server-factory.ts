@@ -74,13 +74,13 @@ async function openTracingIfAsked({ options, logger, egress }: Foundation): Prom
 
 /** Listens, and runs the post-start hooks. */
 async function startServing(
-  { options, worker, logger, files, securePort, closers }: Foundation,
+  { options, worker, logger, registry, files, securePort, closers }: Foundation,
   { keys }: AccessFiles,
   prepared: PreparedServer,
   stop: AbortController,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
-    const opened = await startListening(options, files, logger, onExchange);
+    const opened = await startListening(options, files, { logger, registry }, onExchange);
     // Before the hooks, which store it.
     securePort.provide(opened.address.port);
     return opened;

@@ -3,6 +3,7 @@ import { type FileReloadable, watchBundle, watchKeyPair } from '../serving/certi
 import type { KeyPair } from '../serving/certificates/pem.ts';
 import { type Listener, listen } from '../serving/listener.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import type { Foundation } from './foundation.ts';
 import type { Logger } from './logger.ts';
 
 /** The certificates of the options' files, kept current while the server runs. */
@@ -30,7 +31,13 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close: () => all.forEach((file) => file.close()) };
 }
 
-export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+export function startListening(
+  options: CompletedOptions,
+  files: ServingFiles,
+  { logger, registry }: Pick<Foundation, 'logger' | 'registry'>,
+  onExchange: (exchange: Exchange) => void,
+): Promise<Listener> {
+  const handshakeErrors = registry.family('apiserver_tls_handshake_errors_total').with();
   const { ciphers, ecdhCurve, minVersion } = options.tls;
   const clientCas = [files.clientCa, files.requestHeaderCa].filter((bundle) => bundle !== undefined);
   return listen(
@@ -42,7 +49,10 @@ export function startListening(options: CompletedOptions, files: ServingFiles, l
       disableHttp2: options.disableHttp2Serving,
       permitPortSharing: options.permitPortSharing,
       limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
-      onProblem: ({ kind, remoteAddress, message }) => logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
+      onProblem: ({ kind, remoteAddress, message }) => {
+        if (kind === 'tls-handshake') handshakeErrors.inc();
+        logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message });
+      },
     },
     onExchange,
   );

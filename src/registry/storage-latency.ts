@@ -12,19 +12,19 @@ export function timedStorage<Result>(
 ): Promise<Result> {
   if (!context.noteLatency && !metrics) return pending;
   const startMs = performance.now();
-  const done = (isSuccess: boolean): void => {
+  const record = (isSuccess: boolean): void => {
     const durationMs = performance.now() - startMs;
     metrics?.requested(operation, durationMs, isSuccess);
     context.noteLatency?.('etcd', durationMs);
   };
   return pending.then(
     (result) => {
-      done(true);
+      record(true);
       return result;
     },
     (error: unknown) => {
       // To find another revision than was expected is an answer, not a failure.
-      done(error instanceof CommitConflict);
+      record(error instanceof CommitConflict);
       throw error;
     },
   );

@@ -38,6 +38,7 @@ export class ServerMetrics {
   readonly mutatingInFlight = new Watermark();
   readonly readOnlyInQueue = new Watermark();
   readonly mutatingInQueue = new Watermark();
+  readonly impersonation: ReturnType<typeof impersonationMetrics>;
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
   readonly #filters: Readonly<Record<TimedFilter, HistogramSeries>>;
@@ -47,6 +48,7 @@ export class ServerMetrics {
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
     this.#families = registerFamilies(registry);
+    this.impersonation = impersonationMetrics(registry);
     const filters = registry.family('apiserver_request_filter_duration_seconds');
     this.#filters = {
       authentication: filters.with('authentication'),
@@ -220,6 +222,24 @@ const NAMED_USERS = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system
 function userCategory(name: string): string {
   if (NAMED_USERS.has(name)) return name;
   return name.includes('@') ? 'email_id' : 'other';
+}
+
+function impersonationMetrics(registry: MetricRegistry) {
+  const attempts = registry.family('apiserver_impersonation_attempts_total');
+  const attemptSeconds = registry.family('apiserver_impersonation_attempts_duration_seconds');
+  const authorizations = registry.family('apiserver_impersonation_authorization_attempts_total');
+  const authorizationSeconds = registry.family('apiserver_impersonation_authorization_attempts_duration_seconds');
+  const decision = (isAllowed: boolean): string => (isAllowed ? 'allowed' : 'denied');
+  return {
+    attempted(mode: string, isAllowed: boolean, durationMs: number): void {
+      attempts.with(mode, decision(isAllowed)).inc();
+      attemptSeconds.with(mode, decision(isAllowed)).observe(durationMs / 1000);
+    },
+    authorized(mode: string, isAllowed: boolean, durationMs: number): void {
+      authorizations.with(mode || 'legacy', decision(isAllowed)).inc();
+      authorizationSeconds.with(mode || 'legacy', decision(isAllowed)).observe(durationMs / 1000);
+    },
+  };
 }
 
 function registerFamilies(registry: MetricRegistry) {
