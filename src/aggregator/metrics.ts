@@ -29,3 +29,9 @@ export function countTerminations(registry: MetricRegistry): (request: ServerReq
     terminations.with(verb, ...labels, scope, 'aggregator', '503').inc();
   };
 }
+
+/** The same of what we ask ourselves: upstream's goes through the same handler. */
+export function countUnreachable(registry: MetricRegistry): (path: string) => void {
+  const terminations = registry.family('apiserver_request_terminations_total');
+  return (path) => terminations.with('GET', '', '', '', path, '', 'aggregator', '503').inc();
+}

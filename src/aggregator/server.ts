@@ -12,7 +12,7 @@ import { type CustomVersions, keepCustomApiServices } from './custom-api-service
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
 import { LocalRegistrations } from './local-registrations.ts';
 import { MergedApis } from './merged-apis.ts';
-import { countTerminations, registerAvailabilityMetrics } from './metrics.ts';
+import { countTerminations, countUnreachable, registerAvailabilityMetrics } from './metrics.ts';
 import { reach } from './reach.ts';
 import type { RemoteEnvironment } from './remote-api.ts';
 import { keepRemoteAvailability } from './remote-availability.ts';
@@ -63,7 +63,13 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
   const apiServices = client.resource<APIService>('apiregistration.k8s.io', 'apiservices').informer;
   const registry = new RemoteRegistry({ ...options.remote, onRefused: countTerminations(options.metrics) });
   const queueMetrics = queueMetricsOf(options.metrics);
-  const discovery = new RemoteDiscovery(registry, { signal: stop.signal, report, queueMetrics, onChange: () => merged.noteDiscovery() });
+  const discovery = new RemoteDiscovery(registry, {
+    signal: stop.signal,
+    report,
+    queueMetrics,
+    onUnreachable: countUnreachable(options.metrics),
+    onChange: () => merged.noteDiscovery(),
+  });
   const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, queueMetrics, onChange: () => merged.noteOpenApi() });
   const registrations = new LocalRegistrations(apiServices);
   const merged = new MergedApis(registry, registrations, discovery, openApi);

@@ -4,7 +4,7 @@ import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { HistogramSeries, NumberSeries } from '../../metrics/family.ts';
 import type { MetricRegistry } from '../../metrics/registry.ts';
-import { dryRunLabel, fieldValidationLabel, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
+import { dryRunLabel, fieldValidationLabel, routeScopeOf, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
 import { Watermark } from './watermark.ts';
 
 const COMPONENT = 'apiserver';
@@ -67,7 +67,8 @@ export class ServerMetrics {
 
   /** A request that was handled. Paths that are neither a known resource nor a health check are not counted, as upstream does not. */
   recordRequest(request: IncomingRequest): void {
-    const series = this.#seriesOf(request);
+    if (!isCounted(request)) return;
+    const series = this.#seriesOf(request, request.route === 'built-in');
     if (series === undefined) return;
     const { status, sentBytes } = request.exchange;
     this.#totalOf(series, status).inc();
@@ -146,9 +147,9 @@ export class ServerMetrics {
     return total;
   }
 
-  #seriesOf(request: IncomingRequest): RequestSeries | undefined {
+  #seriesOf(request: IncomingRequest, isRouted = false): RequestSeries | undefined {
     const { info, exchange } = request;
-    const scope = scopeOf(info);
+    const scope = isRouted ? routeScopeOf(info, exchange.method) : scopeOf(info);
     const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
     const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
     const subresource = info.isResourceRequest ? info.subresource : pathLabel(info.path);
@@ -184,6 +185,14 @@ export class ServerMetrics {
       isWrite: bodyVerb !== undefined,
     };
   }
+}
+
+/** Whether a request has come to a handler: what upstream's router refuses does not (no such method, no such type of answer, no such type of patch). */
+function isCounted({ info, exchange, route }: IncomingRequest): boolean {
+  if (!info.isResourceRequest) return true;
+  const { status, method } = exchange;
+  if (route === undefined || status === 405) return false;
+  return route === 'custom' || (status !== 406 && (status !== 415 || method !== 'PATCH'));
 }
 
 function isSeriesOf(series: RequestSeries, verb: string, info: RequestInfo, subresource: string, scope: string, dryRun: string): boolean {
