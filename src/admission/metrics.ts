@@ -1,4 +1,4 @@
-import type { AdmissionOperation } from '../registry/admission.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 
 /** As upstream labels them: the steps, and, of webhooks' own metrics alone, `validating`. */
@@ -45,6 +45,8 @@ export class AdmissionMetrics {
 
   constructor(registry: MetricRegistry) {
     this.#families = registerFamilies(registry);
+    // Shown before there is one, as upstream does.
+    for (const operation of ['create', 'update']) for (const resource of ['pod', 'controller']) this.#families.podExemptions.with(operation, resource, '');
   }
 
   /** Of the whole of a step. Keep it. */
@@ -82,6 +84,21 @@ export class AdmissionMetrics {
     this.#families.conditionExclusions.with(name, 'webhook', step, operation).inc();
   }
 
+  podSecurityEvaluated(
+    attributes: AdmissionAttributes,
+    mode: 'enforce' | 'audit' | 'warn',
+    { level, minor }: { level: string; minor: number },
+    isAllowed: boolean,
+  ): void {
+    this.#families.podEvaluations.with(isAllowed ? 'allow' : 'deny', level, policyVersion(minor), mode, ...podSecurityLabels(attributes)).inc();
+  }
+  podSecurityExempted(attributes: AdmissionAttributes): void {
+    this.#families.podExemptions.with(...podSecurityLabels(attributes)).inc();
+  }
+  podSecurityFailed(attributes: AdmissionAttributes, isFatal: boolean): void {
+    this.#families.podErrors.with(String(isFatal), ...podSecurityLabels(attributes)).inc();
+  }
+
   validationChecked(policy: string, binding: string, errorType: string, action: PolicyAction, durationMs: number): void {
     this.#families.validationChecks.with(policy, binding, errorType, action).inc();
     this.#families.validations.with(policy, binding, errorType, action).observe(durationMs / 1000);
@@ -93,6 +110,15 @@ export class AdmissionMetrics {
   }
 }
 
+/** What a request for a pod, or for what makes pods, is labelled with (pod-security-admission/metrics). */
+function podSecurityLabels({ operation, resource, subresource }: AdmissionAttributes): [operation: string, resource: string, subresource: string] {
+  return [operation.toLowerCase(), resource === 'pods' ? 'pod' : resource === 'namespaces' ? 'namespace' : 'controller', subresource];
+}
+
+/** The release whose standards are known; namespaces may name any later one. */
+const NEWEST_MINOR = 36;
+const policyVersion = (minor: number): string => (minor === Infinity ? 'latest' : minor > NEWEST_MINOR ? 'future' : `v1.${minor}`);
+
 const codeLabel = (code: number): string => String(Math.min(code, MAX_CODE));
 
 /** How upstream tells apart what went wrong with an expression: by the words (policy/validating/errors.go). */
@@ -103,6 +129,9 @@ export function policyErrorType(message: string): string {
 
 function registerFamilies(registry: MetricRegistry) {
   return {
+    podEvaluations: registry.family('pod_security_evaluations_total'),
+    podExemptions: registry.family('pod_security_exemptions_total'),
+    podErrors: registry.family('pod_security_errors_total'),
     step: registry.family('apiserver_admission_step_admission_duration_seconds'),
     stepSummary: registry.family('apiserver_admission_step_admission_duration_seconds_summary'),
     plugin: registry.family('apiserver_admission_controller_admission_duration_seconds'),

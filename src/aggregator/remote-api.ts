@@ -20,6 +20,8 @@ import { identityHeaders } from './identity-headers.ts';
 
 /** How other API servers are reached, whichever it is. */
 export interface RemoteEnvironment {
+  /** Told of requests that are answered 503. */
+  onRefused?(request: ServerRequest): void;
   addressOf: ServiceAddress;
   dial?: Dial | undefined;
   /** `--proxy-client-cert-file`: by it they know that the identity in our headers is true. */
@@ -125,18 +127,23 @@ export class RemoteApi {
   }
 
   readonly handle: Handler = (request) => {
-    if (!this.#isAvailable) return writeTextError(request, 503, 'service unavailable');
+    if (!this.#isAvailable) return this.#refuse(request, 'service unavailable');
     let address: HostAndPort;
     try {
       address = this.address();
     } catch {
-      return writeTextError(request, 503, 'service unavailable');
+      return this.#refuse(request, 'service unavailable');
     }
     return this.#proxy(request, address).catch((error: Error) => {
       this.#onUnreachable(this.name);
-      writeTextError(request, 503, error.message);
+      this.#refuse(request, error.message);
     });
   };
+
+  #refuse(request: ServerRequest, message: string): void {
+    this.#environment.onRefused?.(request);
+    writeTextError(request, 503, message);
+  }
 
   /** Rejects where no answer comes. */
   async #proxy(request: ServerRequest, { host, port }: HostAndPort): Promise<void> {

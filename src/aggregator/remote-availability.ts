@@ -4,6 +4,7 @@ import type { Service } from '../apis/facts/types/core-v1.ts';
 import type { EndpointSlice } from '../apis/facts/types/discovery-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { isApiError } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { timeOf } from '../util/time.ts';
@@ -14,6 +15,8 @@ export interface RemoteAvailabilityOptions {
   /** Hears of failures to write a status; they are tried again. */
   report(error: Error): void;
   now(): Date;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf;
   /** Asks the server behind the service for the discovery of its version; throws where it does not answer well. */
   reach(name: string): Promise<void>;
   /** Calls back with names that are to be looked at at once. */
@@ -38,7 +41,7 @@ const LAST_RETRY_MS = 1_000;
  * Resolves when it has begun: a server that does not answer holds nobody up.
  */
 export async function keepRemoteAvailability(client: Client, options: RemoteAvailabilityOptions): Promise<void> {
-  const { signal, report } = options;
+  const { signal } = options;
   const apiServices = client.resource<APIService>('apiregistration.k8s.io', 'apiservices');
   const services = client.resource<Service>('', 'services');
   const slices = client.resource<EndpointSlice>('discovery.k8s.io', 'endpointslices');
@@ -46,7 +49,7 @@ export async function keepRemoteAvailability(client: Client, options: RemoteAvai
   if (signal.aborted) return;
 
   const checker = new Checker(apiServices, services, slices, options);
-  const queue = new WorkQueue((name) => checker.check(name), { signal, report, workers: WORKERS });
+  const queue = new WorkQueue((name) => checker.check(name), { ...options, name: 'RemoteAvailabilityController', workers: WORKERS });
   const addThoseOf = (namespace: string | undefined, name: string | undefined): void => {
     for (const apiService of checker.ofService(`${namespace}/${name}`)) queue.add(apiService);
   };

@@ -1,7 +1,9 @@
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { parseJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
+import type { Fetched } from '../serving/proxy/fetch.ts';
 import { AGGREGATOR_USER } from './reach.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteRegistry } from './remote-registry.ts';
@@ -9,6 +11,10 @@ import type { RemoteRegistry } from './remote-registry.ts';
 export interface RemoteDiscoveryOptions {
   signal: AbortSignal;
   report(error: Error): void;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf;
+  /** No server answers at that path. */
+  onUnreachable?(path: string): void;
   /** What `entry` answers has become another. */
   onChange(): void;
 }
@@ -41,7 +47,7 @@ export class RemoteDiscovery {
   constructor(registry: RemoteRegistry, options: RemoteDiscoveryOptions) {
     this.#registry = registry;
     this.#options = options;
-    this.#queue = new WorkQueue((name) => this.#sync(name), { signal: options.signal, report: options.report, workers: 2 });
+    this.#queue = new WorkQueue((name) => this.#sync(name), { ...options, name: 'DiscoveryController', workers: 2 });
   }
 
   /** Resolves when every server has answered once, or has had its time to. */
@@ -90,7 +96,7 @@ export class RemoteDiscovery {
     const { name, group, version } = api;
     const kept = this.#kept.get(name);
     const headers = { accept: ACCEPT, ...(kept && { 'if-none-match': kept.etag }) };
-    const { status, headers: answered, body } = await api.fetch('/apis', { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS });
+    const { status, headers: answered, body } = await this.#fetchList(api, headers);
     if (status === 304 && kept) return entryInList(kept.list, group, version) ?? { version };
     this.#kept.delete(name);
     if (status === 503) throw new Error(`service ${name} returned non-success response code: ${status}`);
@@ -99,6 +105,15 @@ export class RemoteDiscovery {
     const etag = answered['etag'];
     if (typeof etag === 'string' && etag !== '') this.#kept.set(name, { etag, list });
     return entryInList(list, group, version) ?? { version };
+  }
+
+  async #fetchList(api: RemoteApi, headers: Record<string, string>): Promise<Fetched> {
+    try {
+      return await api.fetch('/apis', { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS });
+    } catch (error) {
+      this.#options.onUnreachable?.('/apis');
+      throw error;
+    }
   }
 
   /** For servers that know nothing of merged discovery. */

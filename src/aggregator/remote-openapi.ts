@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { WorkQueue } from '../controllers/work-queue.ts';
+import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { convertToV3 } from '../server/openapi/convert-v3.ts';
 import { filterByPaths } from '../server/openapi/merge-v2.ts';
 import type { RemoteDocument } from '../server/remote-apis.ts';
@@ -12,6 +13,8 @@ import type { RemoteRegistry } from './remote-registry.ts';
 export interface RemoteOpenApiOptions {
   signal: AbortSignal;
   report(error: Error): void;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf;
   /** What `v2` or `v3` answers has become another. */
   onChange(): void;
 }
@@ -46,7 +49,7 @@ export class RemoteOpenApi {
   constructor(registry: RemoteRegistry, options: RemoteOpenApiOptions) {
     this.#registry = registry;
     this.#options = options;
-    this.#queue = new WorkQueue((name) => this.#sync(name), { signal: options.signal, report: options.report });
+    this.#queue = new WorkQueue((name) => this.#sync(name), { ...options, name: 'open_api_aggregation_controller' });
   }
 
   start(): void {

@@ -5,13 +5,14 @@ import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
+import { queueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { RemoteApis } from '../server/remote-apis.ts';
 import { type CustomVersions, keepCustomApiServices } from './custom-api-services.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
 import { LocalRegistrations } from './local-registrations.ts';
 import { MergedApis } from './merged-apis.ts';
-import { registerAvailabilityMetrics } from './metrics.ts';
+import { countTerminations, countUnreachable, registerAvailabilityMetrics } from './metrics.ts';
 import { reach } from './reach.ts';
 import type { RemoteEnvironment } from './remote-api.ts';
 import { keepRemoteAvailability } from './remote-availability.ts';
@@ -60,9 +61,16 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
   const { client, report } = options;
   const stop = new AbortController();
   const apiServices = client.resource<APIService>('apiregistration.k8s.io', 'apiservices').informer;
-  const registry = new RemoteRegistry(options.remote);
-  const discovery = new RemoteDiscovery(registry, { signal: stop.signal, report, onChange: () => merged.noteDiscovery() });
-  const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, onChange: () => merged.noteOpenApi() });
+  const registry = new RemoteRegistry({ ...options.remote, onRefused: countTerminations(options.metrics) });
+  const queueMetrics = queueMetricsOf(options.metrics);
+  const discovery = new RemoteDiscovery(registry, {
+    signal: stop.signal,
+    report,
+    queueMetrics,
+    onUnreachable: countUnreachable(options.metrics),
+    onChange: () => merged.noteDiscovery(),
+  });
+  const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, queueMetrics, onChange: () => merged.noteOpenApi() });
   const registrations = new LocalRegistrations(apiServices);
   const merged = new MergedApis(registry, registrations, discovery, openApi);
   const synced = registry.follow(apiServices);
@@ -149,6 +157,7 @@ function keepAvailability(
     signal,
     report,
     now,
+    queueMetrics: queueMetricsOf(metrics),
     async reach(name) {
       const api = registry.get(name);
       if (api) await reach(api);

@@ -3,6 +3,7 @@ import type { Authentication, Authenticator } from '../server/authenticator.ts';
 import { bearerToken, webSocketToken } from './bearer-token.ts';
 import { type ClientCertificateOptions, clientCertificate } from './client-certificate.ts';
 import { type RequestHeaderOptions, requestHeader } from './request-header.ts';
+import type { TokenCacheMetrics } from './metrics.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 import { firstOf, firstTokenOf, orElse, withAuthenticatedGroup } from './union.ts';
 
@@ -15,6 +16,8 @@ export interface AuthenticationOptions {
   passwords?: Authenticator;
   /** In the order in which they are asked: loopback, token file, and what else there is. */
   tokens: readonly TokenAuthenticator[];
+  /** Told of every token that is asked for. */
+  tokenCache?: TokenCacheMetrics;
   /** `--anonymous-auth`; `paths` limits it where there are any. Absent: requests without credentials are refused. */
   anonymous?: { paths: readonly string[] };
 }
@@ -26,12 +29,35 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
   if (options.clientCertificates !== undefined) mechanisms.push(clientCertificate(options.clientCertificates));
   if (options.passwords !== undefined) mechanisms.push(options.passwords);
   if (options.tokens.length > 0) {
-    const tokens = firstTokenOf(options.tokens);
+    const all = firstTokenOf(options.tokens);
+    const tokens = options.tokenCache ? countedTokens(all, options.tokenCache) : all;
     mechanisms.push(bearerToken(tokens), webSocketToken(tokens));
   }
   const credentials = withAuthenticatedGroup(firstOf(mechanisms));
   return options.anonymous === undefined ? credentials : orElse(credentials, anonymous(options.anonymous.paths));
 }
+
+/** Answers that are at hand are hits; those that have to be waited for, since a signature is verified or somebody is asked, are misses. */
+const countedTokens = (tokens: TokenAuthenticator, cache: TokenCacheMetrics): TokenAuthenticator => ({
+  authenticateToken(token, audiences, context) {
+    const startMs = performance.now();
+    const found = tokens.authenticateToken(token, audiences, context);
+    if (!(found instanceof Promise)) {
+      cache.asked(true, performance.now() - startMs);
+      return found;
+    }
+    const fetched = cache.fetching();
+    const count = (isSuccess: boolean): void => {
+      fetched(isSuccess);
+      cache.asked(false, performance.now() - startMs);
+    };
+    found.then(
+      () => count(true),
+      () => count(false),
+    );
+    return found;
+  },
+});
 
 const SOMEBODY: Authentication = { user: ANONYMOUS };
 

@@ -12,6 +12,8 @@ export interface ClientCertificateOptions {
   nowMs?(): number;
   /** Whether the subject's UID is looked at (AllowParsingUserUIDFromCertAuth); true where absent. */
   readsUid?: boolean;
+  /** Told how long a certificate is still valid that a request came with. */
+  observe?(remainingMs: number): void;
 }
 
 /** What was made of a connection's certificate: good for as long as the authorities stay and every link of its chain is valid. */
@@ -23,12 +25,14 @@ interface Finding {
 }
 
 /** Client certificates: the common name is the user, the organizations are the groups (apiserver/pkg/authentication/request/x509). */
-export function clientCertificate({ authorities, nowMs = Date.now, readsUid = true }: ClientCertificateOptions): Authenticator {
+export function clientCertificate({ authorities, nowMs = Date.now, readsUid = true, observe }: ClientCertificateOptions): Authenticator {
   return {
     authenticate({ exchange: { connection } }) {
       if (connection.peerCertificates.length === 0) return undefined;
-      const { result } = findingFor(connection, authorities(), nowMs(), readsUid);
+      const now = nowMs();
+      const { result, validUntilMs } = findingFor(connection, authorities(), now, readsUid);
       if (result instanceof Error) throw result;
+      observe?.(validUntilMs - now);
       return result;
     },
   };

@@ -1,3 +1,4 @@
+import type { ServiceAccountTokenMetrics } from './metrics.ts';
 import type { KeyObject } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
@@ -18,6 +19,8 @@ export interface ServiceAccountTokenOptions {
   apiAudiences: readonly string[];
   client: Client;
   now(): Date;
+  /** Absent where nothing is counted. */
+  metrics?: ServiceAccountTokenMetrics;
 }
 
 /** Clocks may differ by this much (go-jose's DefaultLeeway). */
@@ -64,7 +67,8 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     checkTimes(facts, nowMs / 1000);
     const accept = (bound: Bound): Authentication => {
       checkBound(facts, bound, nowMs);
-      tellIfStale(facts, nowMs / 1000, context);
+      const isStale = tellIfStale(facts, nowMs / 1000, context);
+      this.#options.metrics?.bound(isStale);
       if (audiences !== undefined) return { user: verified.user, audiences: shared };
       return (verified.forApi ??= { user: verified.user, audiences: shared });
     };
@@ -112,10 +116,11 @@ export function sharedAudiences(tokenAudiences: readonly string[], wanted: reado
 const quoted = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`;
 
 /** Such a token still holds for a year, so that clients that never read theirs again go on working; whoever runs the cluster should learn of them. */
-function tellIfStale({ warnAfter, subject }: TokenFacts, nowSeconds: number, context: TokenContext | undefined): void {
-  if (!warnAfter || nowSeconds <= warnAfter) return;
+function tellIfStale({ warnAfter, subject }: TokenFacts, nowSeconds: number, context: TokenContext | undefined): boolean {
+  if (!warnAfter || nowSeconds <= warnAfter) return false;
   const overdueSeconds = Math.floor(nowSeconds) - warnAfter;
   context?.annotateAudit('authentication.k8s.io/stale-token', `subject: ${subject}, seconds after warning threshold: ${overdueSeconds}`);
+  return true;
 }
 
 function checkTimes({ notBefore, expiry, issuedAt }: TokenFacts, nowSeconds: number): void {

@@ -17,6 +17,8 @@ export interface AuthorizationMetrics {
   /** The same authorizer, whose decisions are counted; having no opinion is none. */
   counted(authorizer: Authorizer, type: string, name: string): Authorizer;
   webhook(name: string): WebhookMetrics;
+  /** The graph of the node authorizer has changed. */
+  graphChanged(this: void, operation: string, durationMs: number): void;
 }
 
 /** apiserver_authorization_* (apiserver/pkg/authorization/metrics, …/authorization/cel, plugin/pkg/authorizer/webhook/metrics). */
@@ -24,6 +26,7 @@ export function registerAuthorizationMetrics(registry: MetricRegistry): Authoriz
   const families = registerFamilies(registry);
   return {
     counted: (authorizer, type, name) => countDecisions(authorizer, (decision) => families.decisions.with(type, name, decision)),
+    graphChanged: (operation, durationMs) => families.graph.with(operation).observe(durationMs / 1000),
     webhook: (name) => ({
       called(result, durationMs) {
         families.calls.with(name, result).inc();
@@ -41,6 +44,7 @@ export function registerAuthorizationMetrics(registry: MetricRegistry): Authoriz
 
 function registerFamilies(registry: MetricRegistry) {
   return {
+    graph: registry.family('node_authorizer_graph_actions_duration_seconds'),
     decisions: registry.family('apiserver_authorization_decisions_total'),
     calls: registry.family('apiserver_authorization_webhook_evaluations_total'),
     callDuration: registry.family('apiserver_authorization_webhook_duration_seconds'),

@@ -106,7 +106,7 @@ const OLD_WEBHOOKS_MS = 60_000;
 export function createAuthorization(prepared: PreparedAuthorizers, { client, isEnabled, metrics }: AuthorizationOptions): Authorization {
   const rbac = createRbacAuthorizer(client);
   const modes = new Set(prepared.chain.map(({ type }) => type));
-  const node = modes.has('Node') ? createNodeAuthorizer({ client, isEnabled }) : undefined;
+  const node = modes.has('Node') ? createNodeAuthorizer({ client, isEnabled, ...(metrics && { observeGraph: metrics.graphChanged }) }) : undefined;
   const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
   const count = (authorizer: Authorizer, type: string, name: string): Authorizer => metrics?.counted(authorizer, type, name) ?? authorizer;
   const build = ({ chain }: PreparedAuthorizers): Authorizer =>

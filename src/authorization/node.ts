@@ -21,6 +21,8 @@ export interface NodeAuthorizer extends Authorizer {
 export interface NodeAuthorizerOptions {
   client: Client;
   isEnabled(gate: string): boolean;
+  /** Told how long each change of the graph took. */
+  observeGraph?(operation: string, durationMs: number): void;
 }
 
 const ALLOW: Decision = { decision: 'allow', reason: '' };
@@ -29,14 +31,14 @@ const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], isIncompl
 const UNKNOWN_RULES: UserRules = { ...NO_RULES, isIncomplete: true, evaluationError: 'node authorizer does not support user rule resolution' };
 const refuse = (reason: string): Decision => ({ decision: 'noOpinion', reason });
 
-export function createNodeAuthorizer({ client, isEnabled }: NodeAuthorizerOptions): NodeAuthorizer {
+export function createNodeAuthorizer({ client, isEnabled, observeGraph }: NodeAuthorizerOptions): NodeAuthorizer {
   const graph = new NodeGraph();
   const hasCertificateRequests = isEnabled('PodCertificateRequest');
   const features: NodeFeatures = {
     hasCertificateRequests,
     readsAccounts: hasCertificateRequests || isEnabled('KubeletServiceAccountTokenForCredentialProviders'),
   };
-  const synced = followGraph(graph, client, hasCertificateRequests);
+  const synced = followGraph(graph, client, hasCertificateRequests, timedBy(observeGraph));
   const uniform = compileRuleSet(uniformRules(isEnabled('ClusterTrustBundle')));
   return {
     authorize: (attributes) => decide(graph, uniform, features, attributes),
@@ -49,23 +51,33 @@ interface NamesNode extends ApiObject {
   spec?: { nodeName?: string };
 }
 
-function followGraph(graph: NodeGraph, client: Client, hasCertificateRequests: boolean): Promise<void> {
-  const followOwned = (kind: ReachableKind, group: string, plural: string): Promise<void> =>
+type Timed = (what: string, isAdded: boolean, change: () => void) => void;
+
+const timedBy =
+  (observe: NodeAuthorizerOptions['observeGraph']): Timed =>
+  (what, isAdded, change) => {
+    const startMs = performance.now();
+    change();
+    observe?.(`${isAdded ? 'Add' : 'Delete'}${what}`, performance.now() - startMs);
+  };
+
+function followGraph(graph: NodeGraph, client: Client, hasCertificateRequests: boolean, timed: Timed): Promise<void> {
+  const followOwned = (kind: ReachableKind, what: string, group: string, plural: string): Promise<void> =>
     followChanges<NamesNode>(client.resource<NamesNode>(group, plural).informer, (object, old) =>
-      graph.setOwned(kind, (object ?? old)!, object?.spec?.nodeName ?? ''),
+      timed(what, object !== undefined, () => graph.setOwned(kind, (object ?? old)!, object?.spec?.nodeName ?? '')),
     );
   return Promise.all([
     followChanges<Pod>(client.resource<Pod>('', 'pods').informer, (pod, old) => {
       if (pod && old && isSameForNode(pod, old)) return;
       const { namespace = '', name = '' } = (pod ?? old)!.metadata;
-      graph.setPod(namespace, name, pod);
+      timed('Pod', pod !== undefined, () => graph.setPod(namespace, name, pod));
     }),
     followChanges<PersistentVolume>(client.resource<PersistentVolume>('', 'persistentvolumes').informer, (volume, old) =>
-      graph.setVolume((volume ?? old)!.metadata.name ?? '', volume),
+      timed('PV', volume !== undefined, () => graph.setVolume((volume ?? old)!.metadata.name ?? '', volume)),
     ),
-    followOwned('volumeattachment', 'storage.k8s.io', 'volumeattachments'),
-    followOwned('resourceslice', 'resource.k8s.io', 'resourceslices'),
-    ...(hasCertificateRequests ? [followOwned('podcertificaterequest', 'certificates.k8s.io', 'podcertificaterequests')] : []),
+    followOwned('volumeattachment', 'VolumeAttachment', 'storage.k8s.io', 'volumeattachments'),
+    followOwned('resourceslice', 'ResourceSlice', 'resource.k8s.io', 'resourceslices'),
+    ...(hasCertificateRequests ? [followOwned('podcertificaterequest', 'PodCertificateRequest', 'certificates.k8s.io', 'podcertificaterequests')] : []),
   ]).then(() => undefined);
 }
 

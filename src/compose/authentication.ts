@@ -68,12 +68,21 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
     if (jwt) closers.push(() => jwt.close());
     const webhook = await webhookTokens(options, metrics, parts.egress?.controlplane);
     if (webhook) closers.push(() => webhook.close());
-    const tokens = [...localTokens(options, parts), ...(jwt ? [withImplicitAudiences(jwt, options.apiAudiences)] : []), ...(webhook ? [webhook.tokens] : [])];
+    const tokens = [
+      ...localTokens(options, parts, metrics),
+      ...(jwt ? [withImplicitAudiences(jwt, options.apiAudiences)] : []),
+      ...(webhook ? [webhook.tokens] : []),
+    ];
     const authenticator = createAuthenticator({
       tokens,
+      tokenCache: metrics.tokenCache,
       ...requestHeaderOptions(options, parts.files),
       ...(parts.files.clientCa && {
-        clientCertificates: { authorities: authoritiesOf(parts.files.clientCa), readsUid: options.featureGates.isEnabled('AllowParsingUserUIDFromCertAuth') },
+        clientCertificates: {
+          authorities: authoritiesOf(parts.files.clientCa),
+          readsUid: options.featureGates.isEnabled('AllowParsingUserUIDFromCertAuth'),
+          observe: metrics.clientCertificate,
+        },
       }),
       ...(options.basicAuthFile !== '' && { passwords: loadBasicAuthFile(options.basicAuthFile) }),
       ...anonymousOptions(options, file?.configuration.anonymous),
@@ -86,15 +95,19 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
 }
 
 /** Those that ask nobody outside; upstream's order, but for the legacy tokens, which are rarer than the bound ones. */
-function localTokens(options: CompletedOptions, { logger, client, verificationKeys, now }: AuthenticationParts): TokenAuthenticator[] {
+function localTokens(
+  options: CompletedOptions,
+  { logger, client, verificationKeys, now }: AuthenticationParts,
+  { serviceAccountTokens: metrics }: AuthenticationMetrics,
+): TokenAuthenticator[] {
   const { apiAudiences } = options;
   const signed = { publicKeys: verificationKeys, apiAudiences, client, now };
   const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
   const report = (error: unknown): void => logger.warn('The last use of a service account token could not be noted on its secret', { error });
   return [
     ...[createLoopbackIdentity().tokens, ...fromFile].map((tokens) => withImplicitAudiences(tokens, apiAudiences)),
-    new ServiceAccountTokens({ ...signed, issuers: options.serviceAccountIssuer }),
-    new LegacyServiceAccountTokens({ ...signed, isLookedUp: options.serviceAccountLookup, report }),
+    new ServiceAccountTokens({ ...signed, metrics, issuers: options.serviceAccountIssuer }),
+    new LegacyServiceAccountTokens({ ...signed, metrics, isLookedUp: options.serviceAccountLookup, report }),
     ...(options.enableBootstrapTokenAuth ? [withImplicitAudiences(bootstrapTokens(client, now), apiAudiences)] : []),
   ];
 }

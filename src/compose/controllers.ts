@@ -12,12 +12,13 @@ import type { JsonSchema } from '../schema/structural/json-schema.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
+import { queueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import type { CreatedServers } from './servers.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
 export function enabledControllerHooks(
-  { options, worker, client, files, storage, report, now, logger }: Foundation,
+  { options, worker, registry, client, files, storage, report, now, logger }: Foundation,
   { settings }: ObjectStores,
   servers: CreatedServers,
 ) {
@@ -30,6 +31,7 @@ export function enabledControllerHooks(
     onStarted: (controller) => logger.info('Started a controller', { controller }),
     onStopped: (controller) => logger.info('Stopped a controller', { controller }),
     kindSettings: settings,
+    queueMetrics: queueMetricsOf(registry),
     rootCa: () => rootCaOf(options, files),
     servedTypes: () => servedTypes([...servers.kube.versions, ...servers.extensions.versions, ...servers.aggregator.versions]),
   };

@@ -1,5 +1,6 @@
 import type { GenericServer } from '../server/generic-server.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
+import { ClientMetrics } from '../server/metrics/client-metrics.ts';
 import { MetricRegistry } from '../metrics/registry.ts';
 import type { Closers } from './closers.ts';
 import type { CompletedOptions } from '../options/completion.ts';
@@ -53,6 +54,7 @@ export async function openFoundation(
   closers.add(() => files.close());
   const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl });
   closers.addStorage(() => storage.close());
+  const securePort = new Provided<number>('port');
   return {
     options,
     worker,
@@ -66,8 +68,8 @@ export async function openFoundation(
     egress,
     files,
     storage,
-    client: new InProcessClient(),
+    client: new InProcessClient(new ClientMetrics(registry, () => `127.0.0.1:${securePort.isProvided ? securePort.value : options.securePort}`)),
     servers: new Provided('chain of servers'),
-    securePort: new Provided('port'),
+    securePort,
   };
 }

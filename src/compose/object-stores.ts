@@ -14,6 +14,7 @@ import type { Authorizer } from '../registry/authorizer.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { KindSettings } from '../registry/write.ts';
 import { Stores, type StoresOptions } from '../server/stores.ts';
+import { AllocationMetrics } from '../kube/allocation/allocation-metrics.ts';
 import { StorageMetrics } from '../storage/storage-metrics.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import { dialDirectly } from '../net/dial.ts';
@@ -109,12 +110,13 @@ function feedsOf({ engine, overrides }: OpenStorage, prefix: string, catchesUpFi
   return { feed: feeds.get(engine)!, feedOverrides: new Map([...overrides].map(([resource, each]) => [resource, feeds.get(each)!])) };
 }
 
-const createAllocators = ({ options, client, report, now }: Foundation, { storage }: StoredValues, stores: Stores): KeptAllocators =>
+const createAllocators = ({ options, registry, client, report, now }: Foundation, { storage }: StoredValues, stores: Stores): KeptAllocators =>
   createServiceAllocators({
     client,
     stores,
     ranges: options.serviceClusterIpRanges.filter((range) => range !== undefined),
     ports: options.serviceNodePortRange,
+    metrics: new AllocationMetrics(registry),
     isSingleWriter: storage.engine.isSingleWriter,
     report,
     now,

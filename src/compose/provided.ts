@@ -16,6 +16,10 @@ export class Provided<T> {
     this.#value = value;
   }
 
+  get isProvided(): boolean {
+    return this.#value !== undefined;
+  }
+
   get value(): T {
     if (this.#value === undefined) throw new Error(`the ${this.#name} is not provided yet`);
     return this.#value;

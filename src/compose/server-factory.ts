@@ -97,13 +97,14 @@ async function openTracingIfAsked({ options, logger, egress }: Foundation): Prom
 
 /** Listens, and runs the post-start hooks. */
 async function startServing(
-  { options, worker, logger, files, securePort, closers }: Foundation,
+  { options, worker, logger, registry, files, securePort, closers }: Foundation,
   { keys }: AccessFiles,
   prepared: PreparedServer,
   stop: AbortController,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
-    const opened = startServingFrom({ files, source: worker?.connections ?? (await openSecurePort(options)), logger }, options, onExchange);
+    const source = worker?.connections ?? (await openSecurePort(options));
+    const opened = startServingFrom({ files, source, logger, registry }, options, onExchange);
     // Before the hooks, which store it.
     securePort.provide(opened.address.port);
     return opened;

@@ -5,6 +5,7 @@ import { type Listener, listen } from '../serving/listener.ts';
 import { type ConnectionSource, openPort } from '../serving/port.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import { warnOfExpiry } from './certificate-expiry.ts';
+import type { Foundation } from './foundation.ts';
 import type { Logger } from './logger.ts';
 
 /** The certificates of the options' files, kept current while the server runs. */
@@ -48,13 +49,17 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
 export const openSecurePort = (options: CompletedOptions, forOtherProcess = false): Promise<ConnectionSource> =>
   openPort({ host: options.bindAddress, port: options.securePort, permitPortSharing: options.permitPortSharing, forOtherProcess });
 
-interface ServingParts {
+interface ServingParts extends Pick<Foundation, 'logger' | 'registry'> {
   files: ServingFiles;
   source: ConnectionSource;
-  logger: Logger;
 }
 
-export function startServingFrom({ files, source, logger }: ServingParts, options: CompletedOptions, onExchange: (exchange: Exchange) => void): Listener {
+export function startServingFrom(
+  { files, source, logger, registry }: ServingParts,
+  options: CompletedOptions,
+  onExchange: (exchange: Exchange) => void,
+): Listener {
+  const handshakeErrors = registry.family('apiserver_tls_handshake_errors_total').with();
   const { ciphers, ecdhCurve, minVersion } = options.tls;
   const clientCas = [files.clientCa, files.requestHeaderCa].filter((bundle) => bundle !== undefined);
   return listen(
@@ -64,6 +69,7 @@ export function startServingFrom({ files, source, logger }: ServingParts, option
       tls: { minVersion, ...(ciphers !== undefined && { ciphers }), ...(ecdhCurve !== undefined && { ecdhCurve }) },
       disableHttp2: options.disableHttp2Serving,
       limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
+      onHandshakeError: () => handshakeErrors.inc(),
       onProblem: ({ kind, remoteAddress, message }) => logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
     },
     onExchange,

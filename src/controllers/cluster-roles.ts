@@ -15,7 +15,7 @@ export const keepAggregatedRoles: Controller = async (client, options) => {
   await roles.informer.synced;
   if (options.signal.aborted) return;
   // Any role may be part of any other, and of parts of it: a pass looks at all of them, and what it changes causes the next one.
-  const queue = new WorkQueue(() => aggregateAll(roles), options);
+  const queue = new WorkQueue(() => aggregateAll(roles), { ...options, name: 'ClusterRoleAggregator' });
   stopOnAbort(options.signal, [roles.informer.onChange(() => queue.add(EVERY_ROLE))]);
   queue.add(EVERY_ROLE);
   await queue.idle();

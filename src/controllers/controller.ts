@@ -1,3 +1,4 @@
+import type { QueueMetricsOf } from './work-queue-metrics.ts';
 import type { KindSettings } from '../registry/write.ts';
 import type { Client } from '../client/client.ts';
 
@@ -8,6 +9,8 @@ export interface ControllerOptions {
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now(): Date;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf | undefined;
   /** What the rules of built-in kinds are asked within; absent: the defaults. */
   kindSettings?: KindSettings;
 }

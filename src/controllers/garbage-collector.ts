@@ -54,7 +54,7 @@ class GarbageCollector {
   constructor(client: Client, options: ControllerOptions) {
     this.#client = client;
     this.#options = options;
-    this.#queue = new WorkQueue((uid) => this.#process(uid), { ...options, workers: WORKERS });
+    this.#queue = new WorkQueue((uid) => this.#process(uid), { ...options, name: 'garbage_collector_attempt_to_delete', workers: WORKERS });
   }
 
   /** Nobody waits until all that is there is known. */

@@ -28,7 +28,7 @@ export async function keepInEveryNamespace<T extends ApiObject>(client: Client, 
   const ensure = async (namespace: string): Promise<void> => {
     if (namespaces.get('', namespace)?.status.phase === 'Active') await ensureIn(objects, namespace, fixture);
   };
-  const queue = new WorkQueue(ensure, { ...options, workers: WORKERS });
+  const queue = new WorkQueue(ensure, { ...options, name: fixture.plural, workers: WORKERS });
   const mark = Buffer.from(`"name":${JSON.stringify(fixture.name)}`);
   stopOnAbort(signal, [
     namespaces.onChange((namespace) => void (namespace && queue.add(namespace.metadata.name!))),

@@ -30,7 +30,7 @@ class NamespaceFinalizer {
     this.#client = client;
     this.#namespaces = namespaces;
     this.#options = options;
-    this.#queue = new WorkQueue((name) => this.#finalize(name), { ...options, workers: WORKERS });
+    this.#queue = new WorkQueue((name) => this.#finalize(name), { ...options, name: 'namespace', workers: WORKERS });
   }
 
   start(): void {

@@ -50,7 +50,11 @@ class PodCollector {
     this.#pods = pods;
     this.#nodes = nodes;
     this.#options = options;
-    this.#queue = new WorkQueue((key) => (key === ENDED_PODS ? this.#removeEnded() : this.#visit(key)), { ...options, workers: WORKERS });
+    this.#queue = new WorkQueue((key) => (key === ENDED_PODS ? this.#removeEnded() : this.#visit(key)), {
+      ...options,
+      name: 'orphaned_pods_nodes',
+      workers: WORKERS,
+    });
   }
 
   start(): void {

@@ -18,15 +18,18 @@ export const keepPolicyStatus: Controller<PolicyStatusOptions> = async (client, 
   const policies = client.resource<ValidatingAdmissionPolicy>(GROUP, 'validatingadmissionpolicies', FIELD_MANAGER);
   await policies.informer.synced;
   if (options.signal.aborted) return;
-  const queue = new WorkQueue(async (name) => {
-    const policy = policies.informer.get('', name);
-    if (!policy || !isOutOfDate(policy)) return;
-    try {
-      await policies.apply('', name, await statusOf(policy, options.servedTypes()), 'status');
-    } catch (error) {
-      if (!isApiError(error, 'NotFound')) throw error;
-    }
-  }, options);
+  const queue = new WorkQueue(
+    async (name) => {
+      const policy = policies.informer.get('', name);
+      if (!policy || !isOutOfDate(policy)) return;
+      try {
+        await policies.apply('', name, await statusOf(policy, options.servedTypes()), 'status');
+      } catch (error) {
+        if (!isApiError(error, 'NotFound')) throw error;
+      }
+    },
+    { ...options, name: 'validatingadmissionpolicy-status' },
+  );
   const add = (policy: ValidatingAdmissionPolicy): void => {
     if (isOutOfDate(policy)) queue.add(policy.metadata.name!);
   };

@@ -40,7 +40,7 @@ export const keepQuotas: Controller = async (client, options) => {
       }
       return RECOUNT_AFTER_MS;
     },
-    { ...options, workers: WORKERS },
+    { ...options, name: 'resource_quota_controller_resource_changes', workers: WORKERS },
   );
   const add = ({ metadata }: ResourceQuota): void => queue.add(`${metadata.namespace}/${metadata.name}`);
   const recountFor = (namespace: string, evaluator: Evaluator): void => {

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 function start(work: Work, workers = 1) {
   const stop = new AbortController();
   const reported: string[] = [];
-  const queue = new WorkQueue(work, { signal: stop.signal, report: (error) => void reported.push(error.message), workers });
+  const queue = new WorkQueue(work, { signal: stop.signal, report: (error) => void reported.push(error.message), name: 'test', workers });
   return { queue, reported, stop: () => stop.abort() };
 }
 

@@ -1,12 +1,17 @@
 import type { ControllerOptions } from './controller.ts';
+import type { QueueMetrics, QueueMetricsOf } from './work-queue-metrics.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 60_000;
 
 export interface WorkQueueOptions extends Pick<ControllerOptions, 'signal' | 'report'> {
+  /** What metrics call it. */
+  name: string;
   /** How many keys are worked on at once. */
   workers?: number;
+  /** Absent where nothing is counted. */
+  queueMetrics?: QueueMetricsOf | undefined;
 }
 
 /** Answers in how many milliseconds the key is to be looked at again, where it is; what it throws is reported, and tried again after ever longer waits. */
@@ -23,18 +28,22 @@ export class WorkQueue {
   readonly #running = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { timer: NodeJS.Timeout; dueMs: number }>();
+  readonly #metrics: QueueMetrics | undefined;
   #isScheduled = false;
   #idleListeners: (() => void)[] = [];
 
   constructor(work: Work, options: WorkQueueOptions) {
     this.#work = work;
     this.#options = options;
+    this.#metrics = options.queueMetrics?.(options.name);
     onAbort(options.signal, () => this.#stop());
   }
 
   add(key: string): void {
     if (this.#options.signal.aborted) return;
+    if (this.#waiting.has(key)) return;
     this.#waiting.add(key);
+    this.#metrics?.added(key);
     this.#schedule();
   }
 
@@ -78,6 +87,7 @@ export class WorkQueue {
       if (this.#running.has(key)) continue;
       this.#waiting.delete(key);
       this.#running.add(key);
+      this.#metrics?.started(key);
       void this.#run(key);
     }
     if (this.#waiting.size > 0 || this.#running.size > 0) return;
@@ -93,6 +103,7 @@ export class WorkQueue {
       this.#retry(key, error as Error);
     } finally {
       this.#running.delete(key);
+      this.#metrics?.done(key);
       // Where work waits for nothing, all of it would be done in one turn, and everybody else would wait.
       this.#schedule();
     }
@@ -103,6 +114,7 @@ export class WorkQueue {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     this.#options.report(error);
+    this.#metrics?.retried();
     this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** failures, LAST_RETRY_MS));
   }
 
@@ -110,6 +122,7 @@ export class WorkQueue {
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.#waiting.clear();
+    this.#metrics?.cleared();
     this.#failures.clear();
     this.#begin();
   }

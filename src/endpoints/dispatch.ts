@@ -1,4 +1,4 @@
-import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../api/errors.ts';
+import { badRequest, genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../api/errors.ts';
 import { offerOf } from './answer.ts';
 import { handleConnect } from './connect.ts';
 import { handleCreate } from './create.ts';
@@ -33,6 +33,7 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+  request.route = target.isCustom ? 'custom' : 'built-in';
   if (target.subresource?.connect) return handleConnect(request, target, target.subresource.connect);
   // Custom resources have no routes: their handler tells it before it looks at the verb (apiextensions-apiserver customresource_handler.go).
   if (target.isCustom) tellOfDeprecation(request, target);
@@ -69,6 +70,8 @@ function verbOf({ info, exchange }: ServerRequest, { store, subresource, isCusto
   const isAcrossNamespaces = definition.namespaced && info.namespace === '';
   // What cannot be listed has no path outside of namespaces.
   if (isAcrossNamespaces && !definition.verbs.includes('list')) throw genericNotFound();
+  // Of a custom resource, an update needs no route to be refused.
+  if (isCustom && depth === 1 && (method === 'PUT' || method === 'PATCH') && !isAcrossNamespaces) throw badRequest('name must be provided');
   if (verb === undefined || (isAcrossNamespaces && verb !== 'list') || !offered.includes(verb)) {
     throw isCustom ? methodNotSupported({ group: info.apiGroup, resource: info.resource }, info.verb) : genericMethodNotAllowed();
   }

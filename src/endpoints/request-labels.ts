@@ -10,6 +10,12 @@ export function scopeOf(info: RequestInfo): string {
   return info.isResourceRequest ? 'cluster' : '';
 }
 
+/** The same of the route that upstream's router has chosen for a built-in resource: a selector by name makes no object of a collection (endpoints/installer.go). */
+export function routeScopeOf(info: RequestInfo, method: string): string {
+  if (info.parts.length > 1 || method === 'POST') return 'resource';
+  return info.namespace === '' ? 'cluster' : 'namespace';
+}
+
 /** The `verb` label: one of a fixed few, whatever method a client makes up (apiserver/pkg/endpoints/metrics). */
 export function verbLabel(method: string, info: RequestInfo, scope: string, contentType: string | undefined): string {
   if (info.isResourceRequest && CONNECT_SUBRESOURCES.has(info.subresource)) return 'CONNECT';

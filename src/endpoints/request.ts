@@ -39,6 +39,8 @@ export interface ServerRequest extends RequestContext {
   readonly warnings: readonly string[];
   /** Absolute, in the clock of performance.now(); undefined for long-running requests. */
   deadlineMs: number | undefined;
+  /** Set once a resource's handler has the request: what upstream's router refuses is not counted, and what it routes is counted by its route. */
+  route?: 'built-in' | 'custom' | undefined;
   /** Whether errors may be told in CBOR: from when the resource's handler has taken the request over from filters and router, which have no CBOR. */
   mayFailInCbor?: boolean;
   /** Set by handlers that know no protobuf: errors are not written in it either. */

@@ -42,6 +42,8 @@ export interface CustomResourcesOptions {
   client: InProcessClient;
   parts: Omit<CustomParts, 'read' | 'isTerminating'>;
   observeConversion: ObserveConversion;
+  /** Told whenever what a definition adds to the OpenAPI documents has to be made anew. */
+  onDocumentsStale: (reason: 'add' | 'update' | 'remove', name: string, group: string, versions: readonly string[]) => void;
   /** How conversion webhooks are reached. */
   webhookRoutes: WebhookRoutes;
   /** A definition that is there now. */
@@ -95,7 +97,10 @@ export class CustomResources {
     if (crd?.metadata.deletionTimestamp === undefined) this.#terminating.delete(name);
     else this.#terminating.add(name);
     if (crd === undefined || !isServable) {
-      if (known !== undefined) this.#remove(name, known);
+      if (known !== undefined) {
+        this.#remove(name, known);
+        this.#tellOfDocuments('remove', name, known);
+      }
       return;
     }
     const names = namesOf(crd);
@@ -103,6 +108,12 @@ export class CustomResources {
     if (known?.uid === uid && known?.generation === generation && equalJson(known?.names, names)) return;
     if (known !== undefined) this.#remove(name, known);
     this.#install(name, crd);
+    this.#tellOfDocuments(known === undefined ? 'add' : 'update', name, this.#installed.get(name)!);
+  }
+
+  #tellOfDocuments(reason: 'add' | 'update' | 'remove', name: string, { definition, views }: Installed): void {
+    const versions = views.filter(({ served }) => isServed(served)).map(({ served }) => served.version);
+    this.#options.onDocumentsStale(reason, name, definition.group, versions);
   }
 
   #isServable(crd: CustomResourceDefinition): boolean {

@@ -10,6 +10,7 @@ import type { InProcessClient } from '../server/in-process-client.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Stores } from '../server/stores.ts';
 import { genericNotFound, notFound } from '../api/errors.ts';
+import { documentMetrics } from './document-metrics.ts';
 import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
@@ -67,6 +68,7 @@ export function createExtensions(
     client,
     parts: { ...PARTS, compileRules: (structure) => compileRuleTree(structure, recentRules) },
     observeConversion: conversionMetrics(metrics),
+    onDocumentsStale: documentMetrics(metrics),
     webhookRoutes,
     read: (name) => informer.get('', name),
   });

@@ -146,7 +146,8 @@ export class FlowMetrics {
       latestS.with(name).set(times.latestS);
       dispatchR.with(name).set(times.latestS);
     }
-    const next = queues.nextStarts;
+    // While nothing waits, whatever comes next begins at the present.
+    const next = queues.nextStarts ?? (times.latestS === undefined ? undefined : { least: times.currentR, greatest: times.currentR });
     if (next === undefined) return;
     // Work in progress is taken off a queue's own time here, so both are the same.
     for (const family of [nextS, discountedS]) {

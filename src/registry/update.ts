@@ -263,7 +263,7 @@ async function prepare<T extends ApiObject>({ parts, context, namespace, rules, 
   if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (context.isLarge) await nextTurn();
   const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
-  keepUnchangedTimes(stored, old);
+  compareTimes(parts, stored, old);
   return { ...write, object: stored };
 }
 
@@ -360,4 +360,10 @@ async function commitChange<T extends ApiObject>(
   const written = writtenEntry(parts, key, value, revision);
   const changed = written instanceof Promise ? await written : written;
   return { object: parts.conversion || isRead ? changed.object<T>() : object, entry: changed, created: false };
+}
+
+function compareTimes({ metrics }: Pick<StoreParts, 'metrics'>, stored: ApiObject, old: ApiObject): void {
+  const startMs = performance.now();
+  const outcome = keepUnchangedTimes(stored, old);
+  metrics?.timesCompared(outcome, performance.now() - startMs);
 }

@@ -6,9 +6,10 @@ import type { RequestContext } from '../registry/request-context.ts';
 import type { DeleteOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
-import { isApiError } from '../api/errors.ts';
+import { ApiError, isApiError } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
+import type { ClientCall, ClientMetrics } from './metrics/client-metrics.ts';
 import { LIST_ALL, StoreFollower } from './store-follower.ts';
 
 /** A new one for each write, which marks it where the object is large. */
@@ -33,9 +34,14 @@ const DELETE: DeleteOptions = {
 export class InProcessClient implements Client {
   readonly #clients = new Map<string, StoreClient<ApiObject>>();
   readonly #listeners = new Set<() => void>();
+  readonly #metrics: ClientMetrics | undefined;
+
+  constructor(metrics?: ClientMetrics) {
+    this.#metrics = metrics;
+  }
 
   add(store: ResourceStore): void {
-    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store));
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store, this.#metrics));
     for (const listener of this.#listeners) listener();
   }
 
@@ -65,10 +71,12 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   readonly informer: Informer<T>;
   readonly #store: ResourceStore<T>;
   readonly #write: WriteOptions;
+  readonly #metrics: ClientMetrics | undefined;
   #identity: ResourceIdentity | undefined;
 
-  constructor(store: ResourceStore<T>, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
+  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
     this.#store = store;
+    this.#metrics = metrics;
     this.#write = write;
     this.informer = informer;
   }
@@ -79,20 +87,30 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
 
   /** The same for another field manager. */
   as(fieldManager: string | undefined): StoreClient<T> {
-    return fieldManager === undefined ? this : new StoreClient(this.#store, { ...WRITE, fieldManager }, this.informer);
+    return fieldManager === undefined ? this : new StoreClient(this.#store, this.#metrics, { ...WRITE, fieldManager }, this.informer);
   }
 
   async get(namespace: string, name: string): Promise<T | undefined> {
-    return orUndefined(async () => (await this.#store.get(namespace, name, '')).object<T>());
+    return orUndefined(async () =>
+      (
+        await this.#counted(
+          'GET',
+          '',
+          async () => this.#store.get(namespace, name, ''),
+          (entry) => entry,
+        )
+      ).object<T>(),
+    );
   }
   async list(namespace: string): Promise<T[]> {
-    return (await this.#store.list(namespace, { ...LIST_ALL, resourceVersion: '' })).entries.map((entry) => objectIn<T>(entry));
+    const { entries } = await this.#counted('LIST', '', async () => this.#store.list(namespace, { ...LIST_ALL, resourceVersion: '' }), noEntry);
+    return entries.map((entry) => objectIn<T>(entry));
   }
   /** Defaults come from the version it is stored in, which is the one that code here speaks. */
   async create(namespace: string, object: T): Promise<T> {
     const sent = clone(object);
     this.#store.definition.served[0]!.default?.(sent);
-    return (await this.#store.create(makeContext(), namespace, () => serverMade(sent), this.#write)).object;
+    return (await this.#counted('POST', '', () => this.#store.create(makeContext(), namespace, () => serverMade(sent), this.#write), entryOf)).object;
   }
   async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: false, isApply: false };
@@ -100,7 +118,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
       const changed = clone(current!);
       return serverMade(change(changed) === false ? current! : changed);
     };
-    return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
+    return (await this.#counted('PUT', subresource, () => this.#store.update(makeContext(), namespace, name, next, options), entryOf)).object;
   }
   async apply(namespace: string, name: string, config: ApiObject, subresource = ''): Promise<T> {
     const { definition } = this.#store;
@@ -118,12 +136,31 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
       };
       return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as SentObject<T> | Promise<SentObject<T>>;
     };
-    return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
+    return (await this.#counted('PATCH', subresource, () => this.#store.update(makeContext(), namespace, name, next, options), entryOf)).object;
   }
   async delete(namespace: string, name: string, choices: DeleteChoices = {}): Promise<void> {
-    await this.#store.delete(makeContext(), namespace, name, { ...DELETE, ...choices, raw: choices });
+    await this.#counted('DELETE', '', () => this.#store.delete(makeContext(), namespace, name, { ...DELETE, ...choices, raw: choices }), noEntry);
+  }
+
+  async #counted<R>(method: ClientCall['method'], subresource: string, call: () => Promise<R>, sized: (result: R) => CacheEntry | undefined): Promise<R> {
+    if (!this.#metrics) return call();
+    const { group, plural: resource } = this.#store.definition;
+    const startMs = performance.now();
+    const counted = { method, group, resource, subresource };
+    try {
+      const result = await call();
+      const sizeBytes = sized(result)?.bytes.length ?? 0;
+      this.#metrics.called(counted, method === 'POST' ? 201 : 200, startMs, method === 'GET' ? 0 : sizeBytes, sizeBytes);
+      return result;
+    } catch (error) {
+      this.#metrics.called(counted, error instanceof ApiError ? error.code : 500, startMs, 0, 0);
+      throw error;
+    }
   }
 }
+
+const entryOf = ({ entry }: { entry?: CacheEntry | undefined }): CacheEntry | undefined => entry;
+const noEntry = (): undefined => undefined;
 
 /** One that can not be read keeps its kind from being used here: whoever is told must learn which it is. */
 function objectIn<T>(entry: CacheEntry): T {

@@ -46,6 +46,7 @@ export class IncomingRequest implements ServerRequest {
   clientName = '';
   auditId = '';
   deadlineMs: number | undefined = undefined;
+  route: 'built-in' | 'custom' | undefined = undefined;
   /** Watches, proxies and streams: no deadline, no place in the in-flight limits. Set with `info`. */
   isLongRunning = false;
   /** It came before all paths were installed, so an unknown path is answered 503, not 404. */

@@ -23,6 +23,8 @@ export interface ListenOptions {
   /** `--disable-http2-serving`. */
   disableHttp2?: boolean;
   limits?: Partial<ServingLimits>;
+  /** Told of every handshake that fails. */
+  onHandshakeError?: () => void;
   /** Told what goes wrong with clients, at most 20 times a second. */
   onProblem?: (problem: ServingProblem) => void;
 }
@@ -31,8 +33,6 @@ export interface Listener {
   readonly address: { host: string; port: number };
   readonly openConnections: number;
   readonly openExchanges: number;
-  /** Since the start, for the metric. */
-  readonly tlsHandshakeErrors: number;
   /**
    * Stops accepting, asks every client to go, waits for open exchanges at most so long, and cuts off the rest. Resolves when the last connection
    * is gone. May be called again with a shorter grace.
@@ -59,7 +59,7 @@ export function listen(options: ListenOptions, onExchange: (exchange: Exchange) 
   const unsent = new UnsentAnswers(limits, monotonicClock);
   const http1 = createHttp1({ limits, onExchange: sink, onProblem, unsent });
   const http2 = createHttp2({ limits, onExchange: sink, onProblem, unsent });
-  let tlsHandshakeErrors = 0;
+  const onHandshakeError = options.onHandshakeError ?? (() => {});
 
   const tlsServers = createTlsServers(options, limits, contexts);
   const chains = new ResumedChains(() => tlsServers.all.forEach((tlsServer) => tlsServer.setTicketKeys(randomBytes(TICKET_KEY_BYTES))));
@@ -74,7 +74,7 @@ export function listen(options: ListenOptions, onExchange: (exchange: Exchange) 
       clients.add(connection);
       const refusal = certificateRefusal(connection);
       if (refusal !== undefined) {
-        tlsHandshakeErrors++;
+        onHandshakeError();
         onProblem({ kind: 'tls-handshake', remoteAddress: connection.remoteAddress, message: refusal });
         socket.destroy();
         return;
@@ -82,7 +82,7 @@ export function listen(options: ListenOptions, onExchange: (exchange: Exchange) 
       (socket.alpnProtocol === 'h2' ? http2 : http1).serve(connection);
     });
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-      tlsHandshakeErrors++;
+      onHandshakeError();
       onProblem({ kind: 'tls-handshake', remoteAddress: socket.remoteAddress ?? '', message: error.message });
       clients.refuseHandshake(socket, error.code === 'ERR_SSL_HTTP_REQUEST');
     });
@@ -100,9 +100,6 @@ export function listen(options: ListenOptions, onExchange: (exchange: Exchange) 
     },
     get openExchanges() {
       return clients.openExchanges;
-    },
-    get tlsHandshakeErrors() {
-      return tlsHandshakeErrors;
     },
     async close({ graceMs }) {
       keyTimer.cancel();

@@ -69,6 +69,7 @@ function storageFamilies(registry: MetricRegistry) {
     cacheListFetched: registry.family('apiserver_cache_list_fetched_objects_total'),
     cacheListReturned: registry.family('apiserver_cache_list_returned_objects_total'),
     decodeErrors: registry.family('apiserver_storage_decode_errors_total'),
+    timesCompared: registry.family('apiserver_request_timestamp_comparison_time'),
     requests: registry.family('etcd_requests_total'),
     requestSeconds: registry.family('etcd_request_duration_seconds'),
     requestErrors: registry.family('etcd_request_errors_total'),
@@ -158,6 +159,11 @@ export class ResourceStorageMetrics {
     series.total.inc();
     series.seconds.observe(durationMs / 1000);
     if (!isSuccess) this.#metrics.families.requestErrors.with(operation, ...this.#labels).inc();
+  }
+
+  /** An update was compared with what was stored (apiserver/pkg/endpoints/handlers/fieldmanager/equality.go). */
+  timesCompared(outcome: string, durationMs: number): void {
+    this.#metrics.families.timesCompared.with(outcome).observe(durationMs / 1000);
   }
 
   decodeFailed(): void {

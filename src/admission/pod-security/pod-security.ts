@@ -7,6 +7,7 @@ import { summarize } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
 import { refusal } from '../refusal.ts';
 import type { PodLike, Violation } from './check.ts';
 import { violationsOf } from './evaluate.ts';
@@ -31,7 +32,7 @@ function specTemplate(object: ApiObject): PodTemplateSpec | undefined {
 type NamespacePolicy = ReturnType<typeof policyOf>;
 
 /** The pod security standards, by labels of the namespace (KEP-2579; pod-security-admission/admission). Templates are only warned of. */
-export function podSecurity({ client, options }: PluginEnvironment): AdmissionPlugin {
+export function podSecurity({ client, options, metrics }: PluginEnvironment): AdmissionPlugin {
   const configuration = options.configurations?.podSecurity ?? NOT_CONFIGURED;
   const namespaces = client.resource<Namespace>('', 'namespaces').informer;
   const pods = client.resource<Pod>('', 'pods').informer;
@@ -48,11 +49,18 @@ export function podSecurity({ client, options }: PluginEnvironment): AdmissionPl
 
   function validate(attributes: AdmissionAttributes): void {
     if (attributes.resource === 'namespaces') checkNamespace(attributes, pods, configuration);
-    else if (isExempt(configuration, attributes)) return;
-    else if (attributes.resource === 'pods') checkPod(attributes, policyIn(attributes.namespace), configuration);
-    else checkTemplate(attributes, policyIn(attributes.namespace), configuration);
+    else if (isExempt(configuration, attributes)) metrics.podSecurityExempted(attributes);
+    else if (attributes.resource === 'pods') checkPod({ attributes, configuration, metrics }, policyIn(attributes.namespace));
+    else checkTemplate({ attributes, configuration, metrics }, policyIn(attributes.namespace));
   }
   return { name: 'PodSecurity', operations: CREATE_OR_UPDATE, targets: ['namespaces', ...POD_TARGETS, ...TEMPLATE_TARGETS], validate };
+}
+
+/** One request, and what it is held against. */
+interface Evaluation {
+  attributes: AdmissionAttributes;
+  configuration: PodSecurityConfiguration;
+  metrics: AdmissionMetrics;
 }
 
 function checkNamespace(attributes: AdmissionAttributes, pods: Informer<Pod>, { defaults, namespaces }: PodSecurityConfiguration): void {
@@ -76,40 +84,56 @@ function isTightened(standard: Standard, old: Standard): boolean {
   return standard.minor !== old.minor || compareLevels(standard.level, old.level) > 0;
 }
 
-function checkPod(attributes: AdmissionAttributes, found: NamespacePolicy | undefined, configuration: PodSecurityConfiguration): void {
+function checkPod(evaluation: Evaluation, found: NamespacePolicy | undefined): void {
+  const { attributes, configuration, metrics } = evaluation;
   const { namespace, object, oldObject, context } = attributes;
-  if (!found) throw internalError(`failed to lookup namespace ${quote(namespace)}`);
+  if (!found) {
+    metrics.podSecurityFailed(attributes, true);
+    throw internalError(`failed to lookup namespace ${quote(namespace)}`);
+  }
   const { policy, errors } = found;
   if (errors.isEmpty && policy.enforce.level === 'privileged' && policy.audit.level === 'privileged' && policy.warn.level === 'privileged') {
     context.annotateAudit(`${PREFIX}enforce-policy`, 'privileged:latest');
+    metrics.podSecurityEvaluated(attributes, 'enforce', policy.enforce, true);
     return;
   }
   const pod = object as Pod;
   if (oldObject && !isSignificant(pod, oldObject as Pod)) return;
-  if (runsExempt(configuration, pod.spec.runtimeClassName, attributes)) return;
-  if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
+  if (runsExempt(configuration, pod.spec.runtimeClassName, attributes)) return metrics.podSecurityExempted(attributes);
+  if (!errors.isEmpty) tellOfErrors(evaluation, errors);
   context.annotateAudit(`${PREFIX}enforce-policy`, standardName(policy.enforce));
   const violations = violationsOf(policy.enforce, pod);
-  if (violations.length === 0) return report(attributes, policy, pod, true);
-  report(attributes, policy, pod, false);
+  metrics.podSecurityEvaluated(attributes, 'enforce', policy.enforce, violations.length === 0);
+  report(evaluation, policy, pod, violations.length === 0);
+  if (violations.length === 0) return;
   throw refusal(attributes, `violates PodSecurity ${describe(policy.enforce, violations)}`);
 }
 
-function checkTemplate(attributes: AdmissionAttributes, found: NamespacePolicy | undefined, configuration: PodSecurityConfiguration): void {
-  const { resource, object, context } = attributes;
+function tellOfErrors({ attributes, metrics }: Evaluation, errors: NamespacePolicy['errors']): void {
+  attributes.context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
+  metrics.podSecurityFailed(attributes, false);
+}
+
+function checkTemplate(evaluation: Evaluation, found: NamespacePolicy | undefined): void {
+  const { attributes, configuration, metrics } = evaluation;
+  const { resource, object } = attributes;
   const { policy, errors } = found ?? policyOf(undefined, configuration.defaults);
   if (errors.isEmpty && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
   const template = TEMPLATES.get(resource)!(object!);
-  if (!template || runsExempt(configuration, template.spec?.runtimeClassName, attributes)) return;
-  if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
-  report(attributes, policy, template, true);
+  if (!template) return;
+  if (runsExempt(configuration, template.spec?.runtimeClassName, attributes)) return metrics.podSecurityExempted(attributes);
+  if (!errors.isEmpty) tellOfErrors(evaluation, errors);
+  report(evaluation, policy, template, true);
 }
 
 /** For the audit record, and where the request goes through, for the client. */
-function report({ context }: AdmissionAttributes, { audit, warn }: NamespaceLevels, pod: PodLike, isAllowed: boolean): void {
+function report({ attributes, metrics }: Evaluation, { audit, warn }: NamespaceLevels, pod: PodLike, isAllowed: boolean): void {
+  const { context } = attributes;
   const audited = violationsOf(audit, pod);
+  if (audited.length > 0) metrics.podSecurityEvaluated(attributes, 'audit', audit, false);
   if (audited.length > 0) context.annotateAudit(`${PREFIX}audit-violations`, `would violate PodSecurity ${describe(audit, audited)}`);
   const warned = isAllowed ? violationsOf(warn, pod) : [];
+  if (warned.length > 0) metrics.podSecurityEvaluated(attributes, 'warn', warn, false);
   if (warned.length > 0) context.warn(`would violate PodSecurity ${describe(warn, warned)}`);
 }
 

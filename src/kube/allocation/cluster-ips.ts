@@ -4,6 +4,7 @@ import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../
 import type { ApiObject } from '../../api/api-object.ts';
 import { type Cidr, addressAt, hostBits, indexIn, parseCidr } from '../../net/cidr.ts';
 import { isApiError } from '../../api/errors.ts';
+import type { AllocationMetrics, RangeUse } from './allocation-metrics.ts';
 import { type IpAddressObject, ipAddressOf } from './ip-address.ts';
 
 interface ServiceCidr extends ApiObject {
@@ -19,8 +20,11 @@ export class ClusterIps implements IpAllocator {
   readonly families: readonly IpFamily[];
   readonly #configured: readonly Cidr[];
   readonly #client: Client;
+  readonly #metrics: AllocationMetrics | undefined;
 
-  constructor(client: Client, ranges: readonly string[]) {
+  constructor(client: Client, ranges: readonly string[], metrics?: AllocationMetrics) {
+    this.#metrics = metrics;
+    metrics?.showRanges(() => this.#uses());
     this.#configured = ranges.map((range) => parseCidr(range)!);
     this.families = this.#configured.map(familyOf);
     this.#client = client;
@@ -35,6 +39,35 @@ export class ClusterIps implements IpAllocator {
   }
 
   async allocate(family: IpFamily, address: string, service: { namespace: string; name: string }, dryRun: boolean): Promise<string> {
+    if (dryRun || !this.#metrics) return this.#allocate(family, address, service, dryRun);
+    const startMs = performance.now();
+    let isSuccess = false;
+    try {
+      const allocated = await this.#allocate(family, address, service, dryRun);
+      isSuccess = true;
+      return allocated;
+    } finally {
+      const cidr = this.#rangesOf(family)[0]?.text ?? '';
+      this.#metrics.ipAllocated(cidr, address === '' ? 'dynamic' : 'static', isSuccess, performance.now() - startMs);
+    }
+  }
+
+  /** How much of each range is taken: each address by the range that it is in. */
+  *#uses(): Iterable<RangeUse> {
+    const addresses = this.#addresses.informer.list('').map(({ metadata }) => metadata.name ?? '');
+    for (const family of this.families) {
+      const ofFamily = addresses.filter((address) => address.includes(':') === (family === 'IPv6'));
+      const ranges = this.#rangesOf(family);
+      for (const range of ranges) {
+        const { first, last } = usableOf(range);
+        // Most clusters have one, so that nothing has to be parsed.
+        const taken = ranges.length === 1 ? ofFamily.length : ofFamily.filter((address) => indexIn(range, address) !== undefined).length;
+        yield { cidr: range.text, size: Number(last - first + 1n), taken };
+      }
+    }
+  }
+
+  async #allocate(family: IpFamily, address: string, service: { namespace: string; name: string }, dryRun: boolean): Promise<string> {
     const ranges = this.#rangesOf(family);
     if (address !== '') return this.#allocateChosen(ranges, family, address, service, dryRun);
     if (dryRun) return addressAt(ranges[0]!, 0);

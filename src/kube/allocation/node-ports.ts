@@ -1,6 +1,7 @@
 import type { RangeAllocation } from '../../apis/facts/types/core-v1.ts';
 import { AllocationError, type PortAllocator, type PortOperation } from '../../registry/allocators.ts';
 import type { StoredObjects, ObjectAtRevision } from '../../registry/stored-objects.ts';
+import type { AllocationMetrics } from './allocation-metrics.ts';
 import { type PortRange, PortSet, portRangeText } from './port-range.ts';
 
 /** Of the one object that says which ports are taken, below `/registry/ranges/`. */
@@ -26,11 +27,14 @@ type Outcome = { result: unknown } | { error: unknown };
 export class NodePorts implements PortAllocator {
   readonly #range: PortRange;
   readonly #ranges: StoredObjects<RangeAllocation>;
+  readonly #metrics: AllocationMetrics | undefined;
   #known: ObjectAtRevision<RangeAllocation> | undefined;
   #waiting: Waiting[] = [];
   #isWriting = false;
 
-  constructor(range: PortRange, ranges: StoredObjects<RangeAllocation>) {
+  constructor(range: PortRange, ranges: StoredObjects<RangeAllocation>, metrics?: AllocationMetrics) {
+    this.#metrics = metrics;
+    metrics?.portsTaken(0, range.last - range.first + 1);
     this.#range = range;
     this.#ranges = ranges;
   }
@@ -49,11 +53,17 @@ export class NodePorts implements PortAllocator {
     const given: number[] = [];
     return {
       allocate: async (port) => {
-        await this.#change((ports) => ports.take(port));
+        await this.#counted(
+          'static',
+          this.#change((ports) => ports.take(port)),
+        );
         taken.push(port);
       },
       allocateAny: async () => {
-        const port = await this.#change((ports) => ports.takeAny());
+        const port = await this.#counted(
+          'dynamic',
+          this.#change((ports) => ports.takeAny()),
+        );
         taken.push(port);
         return port;
       },
@@ -89,6 +99,17 @@ export class NodePorts implements PortAllocator {
     };
   }
 
+  async #counted<R>(scope: 'static' | 'dynamic', allocation: Promise<R>): Promise<R> {
+    try {
+      const allocated = await allocation;
+      this.#metrics?.portAllocated(scope, true);
+      return allocated;
+    } catch (error) {
+      this.#metrics?.portAllocated(scope, false);
+      throw error;
+    }
+  }
+
   #change<R>(change: Change<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.#waiting.push({ change, resolve: resolve as (result: unknown) => void, reject });
@@ -114,6 +135,7 @@ export class NodePorts implements PortAllocator {
         (current) => {
           const ports = this.#portsIn(current);
           outcomes = batch.map(({ change }) => outcomeOf(change, ports));
+          this.#metrics?.portsTaken([...ports.taken()].length, ports.range.last - ports.range.first + 1);
           const next = ports.stored(current);
           return next.data === current?.data ? undefined : next;
         },

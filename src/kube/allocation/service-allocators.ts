@@ -5,6 +5,7 @@ import type { Client } from '../../client/client.ts';
 import type { PostStartHook } from '../../server/hooks.ts';
 import type { Stores } from '../../server/stores.ts';
 import { isApiError } from '../../api/errors.ts';
+import type { AllocationMetrics } from './allocation-metrics.ts';
 import { ClusterIps } from './cluster-ips.ts';
 import { NodePorts } from './node-ports.ts';
 import type { PortRange } from './port-range.ts';
@@ -22,6 +23,7 @@ export interface AllocatorOptions {
   ranges: readonly string[];
   /** --service-node-port-range */
   ports: PortRange;
+  metrics?: AllocationMetrics;
   /** Nobody else writes to the store. */
   isSingleWriter: boolean;
   /** Hears of what was found wrong. */
@@ -48,8 +50,8 @@ export function createServiceAllocators(options: AllocatorOptions): KeptAllocato
     await ports.run();
   };
   return {
-    ips: new ClusterIps(client, options.ranges),
-    ports: new NodePorts(options.ports, ranges),
+    ips: new ClusterIps(client, options.ranges, options.metrics),
+    ports: new NodePorts(options.ports, ranges, options.metrics),
     async removeEndpoints(namespace, name) {
       try {
         await client.resource('', 'endpoints').delete(namespace, name);

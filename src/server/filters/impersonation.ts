@@ -10,11 +10,12 @@ import { forbidSniffing } from './write-error.ts';
 
 /** A request with Impersonate-* headers goes on as the user that they name, if who sent it may (KEP-5284; `kubectl --as`). */
 export function withImpersonation(authorizer: Authorizer, isConstrainable: boolean, metrics: ServerMetrics): Filter {
-  const impersonate = impersonatorOf(authorizer, isConstrainable);
+  const impersonate = impersonatorOf(authorizer, isConstrainable, metrics.impersonation);
   const goOnAs = async (next: RequestHandler, request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<void> => {
     const startMs = performance.now();
-    const { user, constraint } = await unlessRefused(request, impersonation);
+    const { user, constraint } = await unlessRefused(request, impersonation, () => metrics.impersonation.attempted('', false, performance.now() - startMs));
     const nowMs = performance.now();
+    metrics.impersonation.attempted(constraint.replace(/^impersonate:/, '') || 'legacy', true, nowMs - startMs);
     request.noteLatency('impersonation', nowMs - startMs);
     metrics.recordFilter('constrainedimpersonation', request, nowMs);
     request.user = user;
@@ -42,10 +43,11 @@ function wantedBy(request: IncomingRequest): User | undefined {
   }
 }
 
-async function unlessRefused(request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<Impersonation> {
+async function unlessRefused(request: IncomingRequest, impersonation: Promise<Impersonation>, onRefused: () => void): Promise<Impersonation> {
   try {
     return await impersonation;
   } catch (error) {
+    onRefused();
     forbidSniffing(request);
     throw error;
   }

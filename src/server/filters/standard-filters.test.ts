@@ -450,7 +450,7 @@ describe('metrics', () => {
       'apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="pods",scope="resource",subresource="",verb="GET",version="v1"} 2\n',
     );
     expect(text).toContain(
-      'apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="",scope="",subresource="/healthz",verb="GET",version=""} 1\n',
+      'apiserver_request_total{code="200",component="",dry_run="",group="",resource="",scope="",subresource="/healthz",verb="GET",version=""} 1\n',
     );
     expect(text).toContain('verb="APPLY"');
     expect(text).not.toContain('unknown');

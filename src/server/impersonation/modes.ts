@@ -47,6 +47,18 @@ function isOnNode(requestor: User, node: string | undefined): boolean {
   return node !== undefined && serviceAccountOf(requestor.name) !== undefined && values.length === 1 && values[0] === node;
 }
 
+/** What is counted of impersonations (apiserver/pkg/endpoints/filters/impersonation/metrics.go). */
+export interface ImpersonationMetrics {
+  /** One question to the authorizer. */
+  authorized(mode: string, isAllowed: boolean, durationMs: number): void;
+}
+
+/** Who is asked, and who counts that. */
+interface Asked {
+  authorizer: Authorizer;
+  metrics: ImpersonationMetrics | undefined;
+}
+
 export interface Impersonation {
   user: User;
   /** The verb that allowed it; '' for the old right. */
@@ -60,8 +72,9 @@ export type Impersonator = (wanted: User, request: AuthorizationAttributes) => P
 const MAX_REMEMBERED = 10_000;
 
 /** `isConstrainable`: whether the newer rights count (ConstrainedImpersonation). The mode that served a requestor last is tried first, as upstream does. */
-export function impersonatorOf(authorizer: Authorizer, isConstrainable = true): Impersonator {
-  if (!isConstrainable) return (wanted, request) => tryMode(authorizer, OLD_RIGHT, wanted, request);
+export function impersonatorOf(authorizer: Authorizer, isConstrainable = true, metrics?: ImpersonationMetrics): Impersonator {
+  const asked: Asked = { authorizer, metrics };
+  if (!isConstrainable) return (wanted, request) => tryMode(asked, OLD_RIGHT, wanted, request);
   const lastModes = new Map<string, Mode>();
   return async (wanted, request) => {
     const requestor = request.user.name;
@@ -70,7 +83,7 @@ export function impersonatorOf(authorizer: Authorizer, isConstrainable = true): 
     for (const mode of last ? [last, ...MODES.filter((other) => other !== last)] : MODES) {
       if (!mode.appliesTo(wanted, request.user)) continue;
       try {
-        const impersonation = await tryMode(authorizer, mode, wanted, request);
+        const impersonation = await tryMode(asked, mode, wanted, request);
         remember(lastModes, requestor, mode);
         return impersonation;
       } catch (error) {
@@ -87,7 +100,7 @@ function remember(modes: Map<string, Mode>, requestor: string, mode: Mode): void
   modes.set(requestor, mode);
 }
 
-async function tryMode(authorizer: Authorizer, mode: Mode, wanted: User, request: AuthorizationAttributes): Promise<Impersonation> {
+async function tryMode(authorizer: Asked, mode: Mode, wanted: User, request: AuthorizationAttributes): Promise<Impersonation> {
   if (mode.name !== '') await demand(authorizer, { ...spread(request), verb: `impersonate-on:${mode.name}:${request.verb}` }, mode);
   return { user: await authorizeUser(authorizer, mode, wanted, request.user), constraint: mode.name === '' ? '' : `impersonate:${mode.name}` };
 }
@@ -102,7 +115,7 @@ function spread(attributes: AuthorizationAttributes): AuthorizationAttributes {
 /** One question of the mode: whether its verb is allowed on this. Throws the 403 where it is not. */
 type Ask = (resource: string, name: string, more?: Partial<AuthorizationAttributes>) => Promise<void>;
 
-async function authorizeUser(authorizer: Authorizer, mode: Mode, wanted: User, requestor: User): Promise<User> {
+async function authorizeUser(authorizer: Asked, mode: Mode, wanted: User, requestor: User): Promise<User> {
   const isConstrained = mode.name !== '';
   const ask: Ask = (resource, name, more = {}) => {
     const isOldName = !isConstrained && (resource === 'users' || resource === 'groups' || resource === 'serviceaccounts');
@@ -174,9 +187,11 @@ function withStanding(name: string, groups: readonly string[]): string[] {
   return groups.includes(ALL_UNAUTHENTICATED) || groups.includes(ALL_AUTHENTICATED) ? [...groups] : [...groups, ALL_AUTHENTICATED];
 }
 
-async function demand(authorizer: Authorizer, attributes: AuthorizationAttributes, mode: Mode): Promise<void> {
+async function demand({ authorizer, metrics }: Asked, attributes: AuthorizationAttributes, mode: Mode): Promise<void> {
   const asked = mode.name === 'associated-node' ? asAssociated(attributes) : attributes;
+  const startMs = performance.now();
   const { decision, reason, error } = await authorizer.authorize(asked);
+  metrics?.authorized(mode.name, decision === 'allow', performance.now() - startMs);
   if (decision !== 'allow') throw forbiddenError(asked.user, { ...asked, apiPrefix: '', parts: [] }, [error, reason].filter(Boolean).join(': '));
 }
 

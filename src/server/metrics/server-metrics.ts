@@ -4,7 +4,7 @@ import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { HistogramSeries, NumberSeries } from '../../metrics/family.ts';
 import type { MetricRegistry } from '../../metrics/registry.ts';
-import { dryRunLabel, fieldValidationLabel, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
+import { dryRunLabel, fieldValidationLabel, routeScopeOf, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
 import { Watermark } from './watermark.ts';
 
 const COMPONENT = 'apiserver';
@@ -38,6 +38,7 @@ export class ServerMetrics {
   readonly mutatingInFlight = new Watermark();
   readonly readOnlyInQueue = new Watermark();
   readonly mutatingInQueue = new Watermark();
+  readonly impersonation: ReturnType<typeof impersonationMetrics>;
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
   readonly #filters: Readonly<Record<TimedFilter, HistogramSeries>>;
@@ -47,6 +48,7 @@ export class ServerMetrics {
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
     this.#families = registerFamilies(registry);
+    this.impersonation = impersonationMetrics(registry);
     const filters = registry.family('apiserver_request_filter_duration_seconds');
     this.#filters = {
       authentication: filters.with('authentication'),
@@ -65,7 +67,8 @@ export class ServerMetrics {
 
   /** A request that was handled. Paths that are neither a known resource nor a health check are not counted, as upstream does not. */
   recordRequest(request: IncomingRequest): void {
-    const series = this.#seriesOf(request);
+    if (!isCounted(request)) return;
+    const series = this.#seriesOf(request, request.route === 'built-in');
     if (series === undefined) return;
     const { status, sentBytes } = request.exchange;
     this.#totalOf(series, status).inc();
@@ -144,9 +147,9 @@ export class ServerMetrics {
     return total;
   }
 
-  #seriesOf(request: IncomingRequest): RequestSeries | undefined {
+  #seriesOf(request: IncomingRequest, isRouted = false): RequestSeries | undefined {
     const { info, exchange } = request;
-    const scope = scopeOf(info);
+    const scope = isRouted ? routeScopeOf(info, exchange.method) : scopeOf(info);
     const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
     const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
     const subresource = info.isResourceRequest ? info.subresource : pathLabel(info.path);
@@ -182,6 +185,14 @@ export class ServerMetrics {
       isWrite: bodyVerb !== undefined,
     };
   }
+}
+
+/** Whether a request has come to a handler: what upstream's router refuses does not (no such method, no such type of answer, no such type of patch). */
+function isCounted({ info, exchange, route }: IncomingRequest): boolean {
+  if (!info.isResourceRequest) return true;
+  const { status, method } = exchange;
+  if (route === undefined || status === 405) return false;
+  return route === 'custom' || (status !== 406 && (status !== 415 || method !== 'PATCH'));
 }
 
 function isSeriesOf(series: RequestSeries, verb: string, info: RequestInfo, subresource: string, scope: string, dryRun: string): boolean {
@@ -220,6 +231,24 @@ const NAMED_USERS = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system
 function userCategory(name: string): string {
   if (NAMED_USERS.has(name)) return name;
   return name.includes('@') ? 'email_id' : 'other';
+}
+
+function impersonationMetrics(registry: MetricRegistry) {
+  const attempts = registry.family('apiserver_impersonation_attempts_total');
+  const attemptSeconds = registry.family('apiserver_impersonation_attempts_duration_seconds');
+  const authorizations = registry.family('apiserver_impersonation_authorization_attempts_total');
+  const authorizationSeconds = registry.family('apiserver_impersonation_authorization_attempts_duration_seconds');
+  const decision = (isAllowed: boolean): string => (isAllowed ? 'allowed' : 'denied');
+  return {
+    attempted(mode: string, isAllowed: boolean, durationMs: number): void {
+      attempts.with(mode, decision(isAllowed)).inc();
+      attemptSeconds.with(mode, decision(isAllowed)).observe(durationMs / 1000);
+    },
+    authorized(mode: string, isAllowed: boolean, durationMs: number): void {
+      authorizations.with(mode || 'legacy', decision(isAllowed)).inc();
+      authorizationSeconds.with(mode || 'legacy', decision(isAllowed)).observe(durationMs / 1000);
+    },
+  };
 }
 
 function registerFamilies(registry: MetricRegistry) {
