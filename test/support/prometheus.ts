@@ -16,7 +16,7 @@ export function hasPrometheus(): boolean {
   if (nameOf('prometheus') !== undefined) return true;
   if (!hasCommand('apt-get') || !hasCommand('dpkg')) return false;
   try {
-    execFileSync('scripts/prometheus.sh', { cwd: PROJECT_DIR, timeout: 120_000, stdio: 'ignore' });
+    execFileSync(join(PROJECT_DIR, 'scripts', 'prometheus.sh'), { cwd: PROJECT_DIR, timeout: 120_000, stdio: 'ignore' });
   } catch {
     return false;
   }
@@ -37,7 +37,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** A real one, which scrapes a server every second. */
+/** A real one, which scrapes a server every two seconds. */
 export class Prometheus {
   readonly #port: number;
 
@@ -56,7 +56,7 @@ export class Prometheus {
       tls_config: { insecure_skip_verify: true },
       static_configs: [{ targets: [`127.0.0.1:${server.port}`] }],
     };
-    const config = { global: { scrape_interval: '1s', evaluation_interval: '1s' }, rule_files: [rules], scrape_configs: [job] };
+    const config = { global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' }, rule_files: [rules], scrape_configs: [job] };
     // JSON is YAML.
     writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
     const flags = [
