@@ -16,7 +16,7 @@ export function timedStorage<Result>(
   if (!context.noteLatency && !metrics) return pending;
   const startMs = performance.now();
   context.waitsFor = 'etcd';
-  const observe = (isSuccess: boolean): void => {
+  const record = (isSuccess: boolean): void => {
     const durationMs = performance.now() - startMs;
     context.waitsFor = undefined;
     metrics?.requested(operation, durationMs, isSuccess);
@@ -25,12 +25,12 @@ export function timedStorage<Result>(
   };
   return pending.then(
     (result) => {
-      observe(true);
+      record(true);
       return result;
     },
     (error: unknown) => {
       // To find another revision than was expected is an answer, not a failure.
-      observe(error instanceof CommitConflict);
+      record(error instanceof CommitConflict);
       throw error;
     },
   );

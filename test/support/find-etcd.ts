@@ -9,6 +9,10 @@ export const findEtcd = (): string | undefined => [process.env['BINNACLE_ETCD'],
 export const findEtcdctl = (): string | undefined =>
   [process.env['BINNACLE_ETCDCTL'], join(CACHE_DIR, 'etcd/usr/bin/etcdctl'), ...onPath('etcdctl')].find(isExecutable);
 
+/** Put into the cache by `scripts/prometheus.sh`, or on the PATH; `promtool` is beside it. */
+export const findPrometheus = (name: 'prometheus' | 'promtool' = 'prometheus'): string | undefined =>
+  [join(CACHE_DIR, 'prometheus/usr/bin', name), ...onPath(name)].find(isExecutable);
+
 export const hasCommand = (name: string): boolean => onPath(name).some(isExecutable);
 
 const onPath = (name: string): string[] => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name));

@@ -1,30 +1,27 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, vi } from 'vitest';
-import { hasCommand } from './find-etcd.ts';
+import { findPrometheus, hasCommand } from './find-etcd.ts';
 import { freePorts } from './free-ports.ts';
-import { CACHE_DIR, PROJECT_DIR } from './paths.ts';
+import { PROJECT_DIR } from './paths.ts';
 import { type ServerProcess, temporaryFolder } from './server.ts';
-
-const cached = (name: string): string => join(CACHE_DIR, 'prometheus/usr/bin', name);
-const nameOf = (name: string): string | undefined => (existsSync(cached(name)) ? cached(name) : hasCommand(name) ? name : undefined);
 
 /** Fetches Debian's, where there is none and apt is there (scripts/prometheus.sh). False where there is none in the end. */
 export function hasPrometheus(): boolean {
-  if (nameOf('prometheus') !== undefined) return true;
+  if (findPrometheus() !== undefined) return true;
   if (!hasCommand('apt-get') || !hasCommand('dpkg')) return false;
   try {
-    execFileSync('scripts/prometheus.sh', { cwd: PROJECT_DIR, timeout: 120_000, stdio: 'ignore' });
+    execFileSync(join(PROJECT_DIR, 'scripts', 'prometheus.sh'), { cwd: PROJECT_DIR, timeout: 120_000, stdio: 'ignore' });
   } catch {
     return false;
   }
-  return nameOf('prometheus') !== undefined;
+  return findPrometheus() !== undefined;
 }
 
 export const promtool = async (folder: string, ...args: string[]): Promise<string> => {
-  const { stdout, stderr } = await promisify(execFile)(nameOf('promtool')!, args, { cwd: folder });
+  const { stdout, stderr } = await promisify(execFile)(findPrometheus('promtool')!, args, { cwd: folder });
   return stdout + stderr;
 };
 
@@ -37,7 +34,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** A real one, which scrapes a server every second. */
+/** A real one, which scrapes a server every two seconds. */
 export class Prometheus {
   readonly #port: number;
 
@@ -56,7 +53,7 @@ export class Prometheus {
       tls_config: { insecure_skip_verify: true },
       static_configs: [{ targets: [`127.0.0.1:${server.port}`] }],
     };
-    const config = { global: { scrape_interval: '1s', evaluation_interval: '1s' }, rule_files: [rules], scrape_configs: [job] };
+    const config = { global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' }, rule_files: [rules], scrape_configs: [job] };
     // JSON is YAML.
     writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
     const flags = [
@@ -65,7 +62,7 @@ export class Prometheus {
       `--web.listen-address=127.0.0.1:${port}`,
       '--log.level=error',
     ];
-    started.add(spawn(nameOf('prometheus')!, flags, { stdio: 'ignore' }));
+    started.add(spawn(findPrometheus()!, flags, { stdio: 'ignore' }));
     const prometheus = new Prometheus(port!);
     await vi.waitFor(() => prometheus.query('up'), { timeout: 30_000, interval: 100 });
     return prometheus;

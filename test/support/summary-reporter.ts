@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
-import { findEtcd, findEtcdctl, hasCommand } from './find-etcd.ts';
+import { findEtcd, findEtcdctl, findPrometheus, hasCommand } from './find-etcd.ts';
 
 /** Something that a machine may not have, and how its tests can be told. */
 interface Requirement {
@@ -23,6 +23,18 @@ const REQUIREMENTS: readonly Requirement[] = [
     isThere: () => findEtcdctl() !== undefined,
     pattern: /\bhasEtcdctl\b/,
     how: 'scripts/etcd.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_ETCDCTL=/path/to/etcdctl npm test)',
+  },
+  {
+    what: 'there is no prometheus',
+    isThere: () => findPrometheus() !== undefined,
+    pattern: /\bhasPrometheus\(/,
+    how: 'scripts/prometheus.sh && npm test   (Debian and its kin; elsewhere: put prometheus and promtool on the PATH)',
+  },
+  {
+    what: 'there is no systemd-analyze',
+    isThere: () => hasCommand('systemd-analyze'),
+    pattern: /\bhasSystemdAnalyze\b/,
+    how: 'apt-get install systemd && npm test',
   },
   { what: 'there is no openssl', isThere: () => hasCommand('openssl'), pattern: /\bhasOpenssl\b/, how: 'apt-get install openssl && npm test' },
   { what: 'the tests do not run as root', isThere: () => process.getuid?.() === 0, pattern: /getuid|isRoot/, how: 'sudo npm test' },

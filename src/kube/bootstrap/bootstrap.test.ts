@@ -119,6 +119,36 @@ describe('a fresh store', () => {
   });
 });
 
+describe('the default ServiceCIDR', () => {
+  const eventsAfter = async (stored: object, more: Partial<BootstrapOptions> = {}): Promise<object[]> => {
+    const client = new FakeClient();
+    const cidr = { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name: 'kubernetes' }, spec: { cidrs: ['10.0.0.0/16'] }, ...stored };
+    await client.resource<ApiObject>('networking.k8s.io', 'servicecidrs').create('', cidr as ApiObject);
+    await start(client, more);
+    return client.resource<ApiObject>('', 'events').informer.list('default');
+  };
+
+  it('that differs from the flags is told of in an event', async () => {
+    const message = 'The default ServiceCIDR [10.0.0.0/16] does not match the controller flag configurations [10.1.0.0/16]';
+    expect(await eventsAfter({}, { cidrs: ['10.1.0.0/16'], serviceIp: '10.1.0.1' })).toMatchObject([
+      {
+        metadata: { namespace: 'default', name: expect.stringMatching(/^kubernetes\.[0-9a-f]+$/) as string },
+        involvedObject: { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', name: 'kubernetes' },
+        reason: 'KubernetesDefaultServiceCIDRInconsistent',
+        message,
+        type: 'Warning',
+        source: { component: 'kubernetes-service-cidr-controller' },
+      },
+    ]);
+  });
+
+  it('that somebody made unready is told of with the reason; one that is ready is not', async () => {
+    const status = (ready: string): object => ({ status: { conditions: [{ type: 'Ready', status: ready, reason: 'Withdrawn', message: 'it is moved' }] } });
+    expect(await eventsAfter(status('False'))).toMatchObject([{ reason: 'Withdrawn', message: 'Configuration matches, but it is moved' }]);
+    expect(await eventsAfter(status('True'))).toEqual([]);
+  });
+});
+
 describe('RBAC reconciliation', () => {
   it('adds what is missing and keeps what was added', async () => {
     const client = new FakeClient();
