@@ -216,8 +216,8 @@ export class OpenApiDocuments {
   *#textV3(section: Section): TextSteps {
     const options = this.#optionsV3(section);
     const maker: PartMaker = {
-      *custom(routes) {
-        return yield* partOf(yield* mapsV3(routes, { ...options, isCustomOnly: true }), stringifyJson);
+      *custom(routes, types = []) {
+        return yield* partOf(yield* mapsV3(routes, { ...options, types, isCustomOnly: true }), stringifyJson);
       },
       *builtIn(routes, types) {
         return yield* partOf(yield* mapsV3(routes, { ...options, types }), stringifyJson);
@@ -248,8 +248,8 @@ export class OpenApiDocuments {
     const { release, tellsEnums, knownGroupVersions } = this.#sources;
     const options = { descriptions: this.#descriptions(), tellsEnums, knownGroupVersions, written: new WrittenParameters() };
     const maker: PartMaker = {
-      *custom(routes) {
-        return yield* partOf(yield* mapsV2(routes, { ...options, isCustomOnly: true }), stringifyUnescaped);
+      *custom(routes, types = []) {
+        return yield* partOf(yield* mapsV2(routes, { ...options, types, isCustomOnly: true }), stringifyUnescaped);
       },
       *builtIn(routes, types) {
         return yield* partOf(yield* mapsV2(routes, { ...options, types }), stringifyUnescaped);

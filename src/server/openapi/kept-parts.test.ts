@@ -41,9 +41,20 @@ function builtIn(group: string, version: string, plurals: readonly string[]): Ma
   );
 }
 
+interface CustomNames {
+  kind?: string;
+  listKind?: string;
+  namespaced?: boolean;
+  subresources?: readonly ('status' | 'scale')[];
+}
+
 /** A custom resource with fields of these names. */
-function custom(group: string, plural: string, fields: readonly string[]): InstalledResource {
-  const kind = `Kind${plural}`;
+function custom(
+  group: string,
+  plural: string,
+  fields: readonly string[],
+  { kind = `Kind${plural}`, listKind, namespaced = true, subresources = [] }: CustomNames = {},
+): InstalledResource {
   const metadata = { name: 'metadata', type: types.schemaOf(`${META}.ObjectMeta`), required: false, whenEmpty: 'omit', pointer: false } as const;
   const schema: ObjectSchema = {
     type: 'object',
@@ -52,8 +63,18 @@ function custom(group: string, plural: string, fields: readonly string[]): Insta
     fields: new Map([['metadata', metadata]]),
     custom: { schema: { type: 'object', properties: Object.fromEntries(fields.map((name) => [name, { type: 'string', description: 'a < b' }])) } },
   } as unknown as ObjectSchema;
-  const definition = { ...defineResource('v1/configmaps'), plural, subresources: {} };
-  return installed(definition, { group, version: 'v1', kind, schema }, true);
+  const own = { group, version: 'v1', verbs: ['get', 'update', 'patch'] };
+  const bySubresource = {
+    status: { ...own, kind, schema },
+    scale: { ...own, group: 'autoscaling', kind: 'Scale', schema: types.schemaOfKind('autoscaling', 'v1', 'Scale') },
+  };
+  const definition = {
+    ...defineResource('v1/configmaps'),
+    plural,
+    namespaced,
+    subresources: Object.fromEntries(subresources.map((name) => [name, bySubresource[name]])),
+  } as unknown as InstalledResource['definition'];
+  return installed(definition, { group, version: 'v1', kind, schema, ...(listKind !== undefined && { listKind }) }, true);
 }
 
 const versionOf = (group: string, resources: ReadonlyMap<string, InstalledResource>): ApiVersion => ({
@@ -79,9 +100,9 @@ class Cluster {
     knownGroupVersions,
   });
 
-  set(group: string, plural: string, fields: readonly string[] | undefined): void {
+  set(group: string, plural: string, fields: readonly string[] | undefined, names?: CustomNames): void {
     const resources = this.groups.get(group) ?? new Map<string, InstalledResource>();
-    if (fields) resources.set(plural, custom(group, plural, fields));
+    if (fields) resources.set(plural, custom(group, plural, fields, names));
     else resources.delete(plural);
     if (resources.size > 0) this.groups.set(group, resources);
     else this.groups.delete(group);
@@ -151,6 +172,26 @@ describe('documents that are put together of kept parts', () => {
     cluster.groups.delete('');
     cluster.set('apps', 'deployments', undefined);
     await expectSame();
+  });
+
+  test('are the same for resources of every shape, whose operations are written from templates', async () => {
+    const cluster = new Cluster();
+    const shapes: CustomNames[] = [
+      {},
+      { kind: 'Harbor', listKind: 'Harbors' },
+      { kind: 'Anchor', subresources: ['status'] },
+      { kind: 'Sails', subresources: ['status', 'scale'] },
+      { kind: 'Compass', namespaced: false },
+      { kind: 'Oar', namespaced: false, subresources: ['scale'] },
+      // Not as they stand in the ids of operations.
+      { kind: 'buoy' },
+      { kind: 'buoy', namespaced: false },
+      { kind: 'Life-boat', subresources: ['status'] },
+    ];
+    for (const [i, shape] of shapes.entries()) {
+      for (const group of ['example.com', 'sea.k8s.io', '9.example-group.org']) cluster.set(group, `namespaces${i}`, ['spec'], shape);
+    }
+    expect(await cluster.published()).toEqual(cluster.expected());
   });
 
   test('are made once, and anew when they were not used for long', () => {

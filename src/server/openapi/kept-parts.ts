@@ -2,14 +2,15 @@ import type { InstalledResource } from '../../registry/api-version.ts';
 import { type MonotonicClock, type Timer, monotonicClock } from '../../util/clock.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import type { DocumentPart } from './document-text.ts';
+import { PathTemplates } from './path-templates.ts';
 import type { NamedType } from './schemas.ts';
 import type { CustomPart, Section } from './sections.ts';
 import type { OpenApiTypes, Route } from './routes.ts';
 
 /** Makes the part of a document that some routes are. */
 export interface PartMaker {
-  /** Of one custom resource, without the types that it refers to. */
-  custom(routes: readonly Route[]): SlicedWork<DocumentPart>;
+  /** Of a custom resource: its routes, and types of its own, without those that they refer to. */
+  custom(routes: readonly Route[], types?: readonly NamedType[]): SlicedWork<DocumentPart>;
   /** Of all else: built-in resources, and types that the others refer to. */
   builtIn(routes: readonly Route[], types: readonly NamedType[]): SlicedWork<DocumentPart>;
 }
@@ -29,11 +30,13 @@ export class KeptParts {
   readonly #clock: Pick<MonotonicClock, 'after'>;
   #timer: Timer | undefined;
   #byResource = new WeakMap<InstalledResource, DocumentPart>();
+  #templates: PathTemplates;
   /** Of a document with custom resources, which may change often: what stays the same when they do, with what it is about. */
   #builtIn: { about: readonly unknown[]; part: DocumentPart } | undefined;
 
   constructor(types: OpenApiTypes, clock: Pick<MonotonicClock, 'after'> = monotonicClock) {
     this.#types = types;
+    this.#templates = new PathTemplates(types);
     this.#clock = clock;
   }
 
@@ -60,15 +63,23 @@ export class KeptParts {
   /** What is needed again is made again. */
   forget(): void {
     this.#byResource = new WeakMap();
+    this.#templates = new PathTemplates(this.#types);
     this.#builtIn = undefined;
   }
 
   *#customPart({ resource, routes }: CustomPart, maker: PartMaker): SlicedWork<DocumentPart> {
     const known = this.#byResource.get(resource);
     if (known) return known;
-    const part = yield* maker.custom(routes(this.#types));
+    const part = (yield* this.#fromTemplate(resource, maker)) ?? (yield* maker.custom(routes(this.#types)));
     this.#byResource.set(resource, part);
     return part;
+  }
+
+  *#fromTemplate(resource: InstalledResource, maker: PartMaker): SlicedWork<DocumentPart | undefined> {
+    const operations = yield* this.#templates.pathsOf(resource, maker.custom);
+    if (operations === undefined) return undefined;
+    const { definitions, outside } = yield* maker.custom([], this.#templates.typesOf(resource));
+    return { ...operations, definitions, outside: [...operations.outside, ...outside] };
   }
 
   *#keptBuiltIn(sections: readonly Section[], maker: PartMaker): SlicedWork<DocumentPart> {

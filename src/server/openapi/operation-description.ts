@@ -40,8 +40,13 @@ export function describeAction(action: ActionName, { kind, subresource, isWatcha
 export const describeConnection = (method: Method, subresource: string, kind: string): string =>
   `connect ${method.toUpperCase()} requests to ${subresource} of ${kind}`;
 
-/** What looks like a plural, as Endpoints does, has none (GetArticleForNoun). */
 function withArticle(kind: string): string {
-  if (kind.endsWith('s') && !kind.endsWith('ss')) return kind;
-  return `${/^[aeiou]/i.test(kind) ? 'an' : 'a'} ${kind}`;
+  const article = articleOf(kind);
+  return article === 'none' ? kind : `${article} ${kind}`;
+}
+
+/** What looks like a plural, as Endpoints does, has none (GetArticleForNoun). */
+export function articleOf(kind: string): 'a' | 'an' | 'none' {
+  if (kind.endsWith('s') && !kind.endsWith('ss')) return 'none';
+  return /^[aeiou]/i.test(kind) ? 'an' : 'a';
 }

@@ -3,10 +3,15 @@
 /** `readNamespacedPod` at `/api/v1/…` → `readCoreV1NamespacedPod`: the group-version goes behind the verb. */
 export function operationIdOf(operation: string, path: string): string {
   const verb = /^(get|read|replace|patch|delete|watch|connect|list|create)/.exec(operation)![0];
+  return verb + groupVersionWord(path) + wordOf(operation.slice(verb.length), true);
+}
+
+/** What the group-version of a path is in tags, and in operation ids. */
+export const groupVersionWords = (path: string): { tag: string; operation: string } => ({ tag: operationTag(path), operation: groupVersionWord(path) });
+
+function groupVersionWord(path: string): string {
   const [group, version] = groupVersionOf(path);
-  const groupPart = group === undefined ? '' : wordOf(group, true);
-  const versionPart = version === undefined ? '' : wordOf(version, true);
-  return verb + groupPart + versionPart + wordOf(operation.slice(verb.length), true);
+  return (group === undefined ? '' : wordOf(group, true)) + (version === undefined ? '' : wordOf(version, true));
 }
 
 /** `core_v1`, `rbacAuthorization_v1`; the first segment for paths outside the API. */

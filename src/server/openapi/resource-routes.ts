@@ -50,7 +50,7 @@ export class ResourceRoutes {
   readonly #resource: InstalledResource;
   readonly #types: OpenApiTypes;
 
-  constructor({ group, version }: ApiVersion, resource: InstalledResource, types: OpenApiTypes) {
+  constructor({ group, version }: Pick<ApiVersion, 'group' | 'version'>, resource: InstalledResource, types: OpenApiTypes) {
     this.#groupVersion = { group, version };
     this.#resource = resource;
     this.#types = types;

@@ -1,0 +1,125 @@
+import type { InstalledResource } from '../../registry/api-version.ts';
+import type { Subresource } from '../../registry/definition.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
+import { listSchemaOf } from './custom-list.ts';
+import type { DocumentPart } from './document-text.ts';
+import { articleOf } from './operation-description.ts';
+import { groupVersionWords } from './operation-id.ts';
+import { ResourceRoutes } from './resource-routes.ts';
+import { type OpenApiTypes, type Route, rootPathOf } from './routes.ts';
+
+/*
+ * The operations of a custom resource are those of any other with the same verbs, scope and subresources, under other names, and are nine tenths of the text
+ * that it adds to a document. So they are written once for names that stand for others, and the names of each resource are put in their places.
+ */
+
+/** Names that stand for others: letters, so that they stay as they are in operation ids, and none that a description has. */
+const GROUP = 'zqgroupqz';
+const VERSION = 'zqversionqz';
+const PLURAL = 'zqpluralqz';
+const LIST_KIND = 'Zqlistqz';
+const TYPE_PREFIX = 'zqtypeqz';
+/** By article: kinds are spoken of as `a Pod`, `an Ingress` and `Endpoints`. */
+const KINDS = { a: 'Zqkindqz', an: 'Aqkindqz', none: 'Zqkindqzs' } as const;
+/** Derived from group and version, so they come before them. */
+const TAG = groupVersionWords(rootPathOf(GROUP, VERSION)).tag;
+const OPERATION = groupVersionWords(rootPathOf(GROUP, VERSION)).operation;
+
+const PLACES = new RegExp(`(${[TAG, OPERATION, GROUP, VERSION, PLURAL, LIST_KIND, TYPE_PREFIX, KINDS.none, KINDS.a, KINDS.an].join('|')})`);
+
+/** Other kinds are changed where they become part of an operation's id. */
+const PLAIN_KIND = /^[A-Z][A-Za-z0-9]*$/;
+
+/** Text in which every second piece stands for something else. */
+type Template = readonly string[];
+
+interface PartTemplate {
+  paths: readonly (readonly [name: Template, json: Template])[];
+  parameters: DocumentPart['parameters'];
+  outside: DocumentPart['outside'];
+}
+
+/** The operations of custom resources, one template for all resources of a shape. */
+export class PathTemplates {
+  readonly #types: OpenApiTypes;
+  readonly #byShape = new Map<string, PartTemplate>();
+
+  constructor(types: OpenApiTypes) {
+    this.#types = types;
+  }
+
+  /** The paths of a resource, and all that they refer to but the resource's own types; undefined for one whose text must be made for it alone. */
+  *pathsOf(
+    resource: InstalledResource,
+    make: (routes: readonly Route[]) => SlicedWork<DocumentPart>,
+  ): SlicedWork<Omit<DocumentPart, 'definitions'> | undefined> {
+    const { served, definition } = resource;
+    const typePrefix = served.schema.name.slice(0, -served.kind.length - 1);
+    const isPlain = PLAIN_KIND.test(served.kind) && served.schema.name === `${typePrefix}.${served.kind}`;
+    if (!isPlain || Object.values(resource.subresources).some(({ schema }) => isOfAnotherName(schema, served.schema))) return undefined;
+    const standIn = standInOf(resource);
+    const shape = shapeOf(standIn);
+    let template = this.#byShape.get(shape);
+    if (template === undefined) {
+      template = templateOf(yield* make(new ResourceRoutes(standIn.served, standIn, this.#types).all()));
+      this.#byShape.set(shape, template);
+    }
+    const words = groupVersionWords(rootPathOf(served.group, served.version));
+    const names = new Map([
+      [TAG, words.tag],
+      [OPERATION, words.operation],
+      [GROUP, served.group],
+      [VERSION, served.version],
+      [PLURAL, definition.plural],
+      [LIST_KIND, served.listKind ?? `${served.kind}List`],
+      [TYPE_PREFIX, typePrefix],
+      ...Object.values(KINDS).map((kind) => [kind, served.kind] as const),
+    ]);
+    const { paths, parameters, outside } = template;
+    return { paths: paths.map(([name, json]) => [filled(name, names), Buffer.from(filled(json, names))]), parameters, outside };
+  }
+
+  /** The types that such a resource defines. */
+  typesOf({ served, definition }: InstalledResource): ObjectSchema[] {
+    return [served.schema, listSchemaOf(served, definition.plural, this.#types)];
+  }
+}
+
+const isOfAnotherName = (schema: ObjectSchema, own: ObjectSchema): boolean => schema.custom !== undefined && schema.name !== own.name;
+
+function standInOf({ definition, served, subresources, ...rest }: InstalledResource): InstalledResource {
+  const kind = KINDS[articleOf(served.kind)];
+  const schema: ObjectSchema = { ...served.schema, name: `${TYPE_PREFIX}.${kind}` };
+  const ownNames = ([name, subresource]: [string, Subresource]): [string, Subresource] => [
+    name,
+    subresource.schema.custom === undefined ? subresource : { ...subresource, schema },
+  ];
+  const { namespaced, verbs, deletion } = definition;
+  return {
+    ...rest,
+    // Operations need no more of it.
+    definition: { plural: PLURAL, namespaced, verbs, ...(deletion && { deletion }) } as InstalledResource['definition'],
+    served: { ...served, group: GROUP, version: VERSION, kind, listKind: LIST_KIND, schema },
+    subresources: Object.fromEntries(Object.entries(subresources).map(ownNames)),
+  };
+}
+
+/** All that operations depend on beside names. */
+const shapeOf = ({ definition: { namespaced, verbs, deletion }, served, subresources }: InstalledResource): string =>
+  JSON.stringify([
+    served.kind,
+    namespaced,
+    verbs,
+    deletion?.returnsObject,
+    Object.entries(subresources).map(([name, { kind, verbs: own, schema }]) => [name, kind.endsWith('Options'), own, schema.name]),
+  ]);
+
+const templateOf = ({ paths, parameters, outside }: DocumentPart): PartTemplate => ({
+  paths: paths.map(([name, json]) => [name.split(PLACES), json.toString().split(PLACES)]),
+  parameters,
+  outside,
+});
+
+const filled = (template: Template, names: ReadonlyMap<string, string>): string =>
+  template.reduce((text, piece, index) => text + (index % 2 === 0 ? piece : names.get(piece)!), '');
