@@ -2,6 +2,7 @@
 // What the server costs, in its own CPU time per operation. `npm run bench` builds first. Limits are those the project holds itself to.
 // `node bench/run.mjs --dist=<folder> --phase=get` measures another build, or one phase; several phases may be named.
 // `--nodes=100,1000`: how many nodes the phase `nodes` simulates.
+// `--phase=store --etcd=<binary> --kube-apiserver=<binary>`: the store alone, beside etcd, and as the store of a kube-apiserver; each only where it is given.
 // `--store=etcd` (or memory) measures on that store: a member of etcd is started for it (see etcd.mjs).
 import { fork } from 'node:child_process';
 import { fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -18,6 +19,7 @@ import { openApiCosts } from './openapi.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
+import { storeCosts } from './store.mjs';
 import { supervisedRestarts } from './supervised.mjs';
 
 /** By name, in the order in which they run. */
@@ -39,6 +41,7 @@ const PHASES = {
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
+  store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
 const PHASE_LIMIT_MS = 60_000;
@@ -47,10 +50,14 @@ const { values: options } = parseArgs({
   options: {
     dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
     store: { type: 'string', default: 'embedded' },
+    etcd: { type: 'string' },
+    'kube-apiserver': { type: 'string' },
     nodes: { type: 'string', default: '100,1000,4000,10000' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
   },
 });
+
+if (options.etcd !== undefined) process.env.BINNACLE_ETCD = options.etcd;
 
 /** Across the network more is to be done: a round trip for all readers that wait, one for each write. */
 const limits = options.store === 'etcd' ? { getUs: 90, createUs: 350 } : { getUs: 60, createUs: 250 };
