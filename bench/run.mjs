@@ -16,7 +16,9 @@ import { openApiCosts } from './openapi.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
+import { storeCosts } from './store.mjs';
 import { supervisedRestarts } from './supervised.mjs';
+import { workerCosts } from './workers.mjs';
 
 /** By name, in the order in which they run. */
 const PHASES = {
@@ -37,6 +39,8 @@ const PHASES = {
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
+  workers: () => workerCosts({ withServer, perOperation, record, valueBytes: VALUE_BYTES }),
+  store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
 /** Ends a phase that hangs; on a machine that does other work, too, phases take several times as long as on a quiet one. */
@@ -46,6 +50,8 @@ const { values: options } = parseArgs({
   options: {
     dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
     store: { type: 'string', default: 'embedded' },
+    etcd: { type: 'string' },
+    'kube-apiserver': { type: 'string' },
     nodes: { type: 'string', default: '100,1000,4000,10000' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
     help: { type: 'boolean', short: 'h', default: false },
@@ -53,6 +59,7 @@ const { values: options } = parseArgs({
 });
 
 const HELP = `node bench/run.mjs [--phase=NAME]... [--dist=FOLDER] [--store=embedded|memory|etcd] [--nodes=100,1000]
+                   [--etcd=BINARY] [--kube-apiserver=BINARY]
 
 CPU time of the server per operation, over loads that run in a process of their own.
 
@@ -61,6 +68,7 @@ CPU time of the server per operation, over loads that run in a process of their 
   --dist    the built server to measure: dist beside this folder (\`npm run build\` makes it)
   --store   where the server keeps its objects: embedded
   --nodes   how many nodes the phase \`nodes\` simulates, ascending: 100,1000,4000,10000
+  --etcd, --kube-apiserver   of the phase \`store\`: what to measure beside the store, and on it; each only where it is given
 
 The lines are also written to bench/last-run.json. The exit code is 1 when a phase failed; a line over its limit is only named.`;
 
@@ -73,6 +81,7 @@ if (unknown.length > 0) {
   console.error(`there is no phase ${unknown.join(', ')}; the phases are ${Object.keys(PHASES).join(' ')}`);
   process.exit(2);
 }
+if (options.etcd !== undefined) process.env.BINNACLE_ETCD = options.etcd;
 
 /** Across the network more is to be done: a round trip for all readers that wait, one for each write. */
 const limits = options.store === 'etcd' ? { getUs: 90, createUs: 350 } : { getUs: 60, createUs: 250 };

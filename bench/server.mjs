@@ -15,7 +15,7 @@ const USERS = [`${TOKEN},bench,u-bench,"system:masters"`, ...Object.entries(TOKE
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address();
@@ -68,12 +68,19 @@ export async function startServer({ dist, store = 'embedded', folder: kept, flag
     token: TOKEN,
     tokens: TOKENS,
     readyMs: performance.now() - startedAtMs,
-    cpuMs: () => cpuMs(child.pid),
-    memoryMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
+    cpuMs: () => sumOf(processesOf(child.pid), cpuMs),
+    memoryMiB: () => sumOf(processesOf(child.pid), memoryMiB),
     gone,
     stop,
   };
 }
+
+/** The server and its workers, where it has some. */
+const processesOf = (pid) => [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)];
+const sumOf = (pids, measure) => pids.reduce((sum, pid) => sum + measure(pid), 0);
+
+/** Pages that several processes map count for each of them in part. */
+const memoryMiB = (pid) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]) / 1024;
 
 /** On etcd, keys of service accounts must be given. */
 function etcdFlags(url, folder) {
@@ -89,7 +96,7 @@ function etcdFlags(url, folder) {
 }
 
 /** Asks again after a moment, so that asking takes little of the CPU that the server starts on. */
-const isReady = async (port) => {
+export const isReady = async (port) => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   return new Promise((resolve) => {
     https
