@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { getHeapSnapshot } from 'node:v8';
 import type { ResponseStream } from '../../serving/exchange.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 /**
  * Streams a heap snapshot of V8 (Chrome DevTools opens it as a `.heapsnapshot`). Taking it stops the thread, for about a second a 100 MiB of heap; sending it does
@@ -9,8 +10,7 @@ import type { ResponseStream } from '../../serving/exchange.ts';
 export async function streamHeapSnapshot(begin: () => ResponseStream, signal: AbortSignal): Promise<void> {
   const snapshot = getHeapSnapshot();
   const stream = begin();
-  const stop = (): void => void snapshot.destroy();
-  signal.addEventListener('abort', stop, { once: true });
+  const stopWaiting = onAbort(signal, () => void snapshot.destroy());
   snapshot.on('data', (piece: Buffer) => {
     if (stream.write(piece)) return;
     snapshot.pause();
@@ -23,6 +23,6 @@ export async function streamHeapSnapshot(begin: () => ResponseStream, signal: Ab
     // The client has gone: nobody is left to tell.
     stream.destroy();
   } finally {
-    signal.removeEventListener('abort', stop);
+    stopWaiting();
   }
 }
