@@ -451,3 +451,10 @@ test('text that looks like a number too large for any float stands in YAML witho
   const answer = await client.expect(201, { method: 'POST', path: `${NAMESPACE}/configmaps`, body: Buffer.from(text), headers });
   expect(answer.body.toString()).toContain('data:\n  large: 1e999999999\n  negative: -1.5e400\n');
 });
+
+test('what may not change is shown as JSON has it where its type is its own', async () => {
+  await client.create(`${NAMESPACE}/secrets`, { metadata: { name: 'typed' }, type: 'first' });
+  const body = { metadata: { name: 'typed' }, type: '\u200b' };
+  const answer = await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/secrets/typed`, body });
+  expect(answer.json()).toMatchObject({ message: 'Secret "typed" is invalid: type: Invalid value: "\u200b": field is immutable' });
+});

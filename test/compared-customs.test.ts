@@ -215,3 +215,13 @@ test('a policy sees what is written through /status in the version of its rules'
   const refusal = await api.expect(403, { method: 'PATCH', path: `${things}/a/status`, body: { spec: { other: { c: true } } }, headers });
   expect(messageOf(refusal)).toContain('failed to convert original object to typed object: .spec.other: expected boolean, got &{map[c:true]}');
 });
+
+test('the scale of a custom object is no list, which its type tells at once', async () => {
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const spec = { type: 'object', properties: { replicas: { type: 'integer' } } };
+  const { things, thing } = await define({ spec }, { subresources: { scale } });
+  await api.create(things, thing('a', { spec: { replicas: 1 } }));
+  const headers = { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' };
+  const answer = await api.expect(406, { path: `${things}/a/scale`, headers });
+  expect(answer.json()).toMatchObject({ message: 'you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)' });
+});

@@ -303,6 +303,8 @@ export async function decodeDeleteOptions(body: RequestBody, { environment }: Re
   const {
     kind: _kind,
     apiVersion: _apiVersion,
+    // Upstream drops it while AllowUnsafeMalformedObjectDeletion is off.
+    ignoreStoreReadErrorWithClusterBreakingPotential: _unsafe,
     ...options
   } = await decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
   return options as DeleteOptionsObject;

@@ -22,7 +22,7 @@ export function encodeEntry(view: ClientView, form: OutputForm, entry: CacheEntr
   if (transform === undefined) return encodeObject(view, form, entry);
   if (transform.kind === 'PartialObjectMetadataList') {
     // A custom object could be a list, to the type that it is read into upstream, until it is gone through.
-    if (view.isCustom) throw unknownError('content is not a list');
+    if (view.kind.schema.custom !== undefined) throw unknownError('content is not a list');
     throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
   }
   if (transform.kind === 'PartialObjectMetadata') return encodePartial(view, form, transform, entry);
@@ -204,7 +204,9 @@ const OPENING_BRACE = Buffer.from('{');
 /** Upstream's name of the internal type, which its refusals print. */
 const goListType = (view: ClientView): string => (view.kind.schema.custom === undefined ? `${goType(view)}List` : '*unstructured.UnstructuredList');
 
-export const goType = ({ kind, storedGroup }: ClientView): string => `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
+export const goType = ({ kind, storedGroup, isCustom }: ClientView): string =>
+  // The scale of a custom resource is never read into an internal type.
+  isCustom ? `*${kind.version}.${kind.kind}` : `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
 
 /** The Go package of a group's internal types. */
 export const internalPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);

@@ -51,7 +51,7 @@ export const secrets = defineResource<Secret>('v1/secrets', {
   validateUpdate(write, errors) {
     const { object: secret, old } = write;
     validateFinalizerNames(secret.metadata, errors);
-    if (secret.type !== old.type) errors.at('type').invalid(secret.type, 'field is immutable');
+    if (secret.type !== old.type) errors.at('type').invalidTyped(secret.type, 'field is immutable');
     if (old.immutable) validateImmutable(write, ['data'], errors);
   },
 
