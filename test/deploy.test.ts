@@ -188,6 +188,5 @@ describe.skipIf(!hasPrometheus())('Prometheus', () => {
     watch.response.destroy();
     expect(await prometheus.query('ALERTS{alertstate="firing"}')).toEqual([]);
     expect(await prometheus.query('up == 1')).toHaveLength(1);
-    // On a machine that has little time for it, Prometheus needs a while for its first scrapes.
-  }, 150_000);
+  });
 });
