@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { groupVersions, resourcesOf } from '../../src/apis/facts/resources.ts';
+import { KUBERNETES_VERSION } from '../../src/options/version.ts';
 import { CURRENT_FACTS } from './current.ts';
 import { withoutProse } from './prose.ts';
 import { readUpstreamPaths } from './upstream-paths.ts';
@@ -15,6 +16,8 @@ test.each([...documents, 'table-columns.json', 'metrics.json', 'flags.json'])("%
   const document = json(file);
   expect(withoutProse(document)).toEqual(document);
 });
+
+test('they are of the version that the server says it is', () => expect(json('about.json')).toMatchObject({ kubernetes: KUBERNETES_VERSION }));
 
 const paths = readUpstreamPaths();
 const files = Object.keys(json('upstream.json') as Record<string, string>);

@@ -8,6 +8,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from './command.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import { KUBERNETES_VERSION } from '../options/version.ts';
 import type { ServerFactory } from '../compose/start.ts';
 
 let folder: string;
@@ -60,12 +61,12 @@ describe('the program', () => {
 
   test('as kube-apiserver it serves with no command', async () => {
     expect((await run(['--help'], { program: 'kube-apiserver' })).stdout).toContain('Usage:\n  kube-apiserver [flags]');
-    expect((await run(['--version'], { program: 'kube-apiserver' })).stdout).toBe('Kubernetes v1.36.4\n');
+    expect((await run(['--version'], { program: 'kube-apiserver' })).stdout).toBe(`Kubernetes ${KUBERNETES_VERSION}\n`);
     expect((await run(['--data-dir', folder], { program: 'kube-apiserver' })).started).toHaveLength(1);
   });
 
   test('versions', async () => {
-    expect((await run(['serve', '--version'])).stdout).toBe('Kubernetes v1.36.4\n');
+    expect((await run(['serve', '--version'])).stdout).toBe(`Kubernetes ${KUBERNETES_VERSION}\n`);
     expect((await run(['--version'])).stdout).toMatch(/^binnacle \d+\.\d+\.\d+ \(Kubernetes v1\.36\.4\)\n$/);
   });
 
@@ -104,7 +105,7 @@ describe('serve', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ v: 0, msg: 'Version: v1.36.4' });
+    expect(lines[0]).toMatchObject({ v: 0, msg: `Version: ${KUBERNETES_VERSION}` });
     expect(lines[1]).toMatchObject({ level: 'warning', msg: '--emulation-forward-compatible has no effect yet (still to come: emulation of older versions)' });
     expect(lines.at(-3)).toMatchObject({ v: 0, msg: 'Serving', url: 'https://127.0.0.1:6443' });
   });

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { CommandError } from './command-error.ts';
 import { type CompletedOptions, complete } from './completion.ts';
 import { parseFlags } from './flags/parser.ts';
+import { KUBERNETES_VERSION } from './version.ts';
 
 const host = { hostname: () => 'node1', outsideAddress: (family: 4 | 6) => (family === 4 ? '192.0.2.7' : '2001:db8::7') };
 const hostWithoutNetwork = { hostname: () => 'node1', outsideAddress: () => undefined };
@@ -51,7 +52,7 @@ describe('with no flags', () => {
       anonymousAuth: false,
       serviceClusterIpRanges: ['10.0.0.0/24'],
       apiServerServiceIp: '10.0.0.1',
-      kubernetesVersion: 'v1.36.4',
+      kubernetesVersion: KUBERNETES_VERSION,
       tls: { minVersion: 'TLSv1.2' },
     });
     expect(options.admissionPlugins.slice(0, 3)).toEqual(['NamespaceLifecycle', 'LimitRanger', 'ServiceAccount']);
@@ -90,7 +91,7 @@ describe('completion', () => {
     ],
     [['--admission-control=NamespaceExists'], { admissionPlugins: ['NamespaceExists'] }],
     [['--tls-min-version=VersionTLS13', '--tls-curve-preferences=23,29'], { tls: { minVersion: 'TLSv1.3', ecdhCurve: 'P-256:X25519' } }],
-    [['--version=v1.36.4-mine'], { kubernetesVersion: 'v1.36.4-mine' }],
+    [[`--version=${KUBERNETES_VERSION}-mine`], { kubernetesVersion: `${KUBERNETES_VERSION}-mine` }],
   ])('%j', (args, expected) => {
     expect(completed(...args)).toMatchObject(expected);
   });
@@ -207,7 +208,10 @@ describe('validation', () => {
     [['--endpoint-reconciler-type=x'], ['--endpoint-reconciler-type "x" invalid, allowed values: lease, master-count, none']],
     [['--kubernetes-service-node-port=80'], ["kubernetes service node port range 30000-32767 doesn't contain 80"]],
     [['--feature-gates=Nope=true'], ['unrecognized feature gate: Nope']],
-    [['--version=v1.35.0'], ['invalid argument "v1.35.0" for "--version" flag: version "v1.35.0" must match major/minor/patch of default version "v1.36.4"']],
+    [
+      ['--version=v1.35.0'],
+      [`invalid argument "v1.35.0" for "--version" flag: version "v1.35.0" must match major/minor/patch of default version "${KUBERNETES_VERSION}"`],
+    ],
   ])('%j', (args, errors) => {
     expect(errorsOf(...args)).toEqual(errors);
   });
