@@ -31,6 +31,7 @@ export async function startEtcd(freePort, kept) {
   while (child.exitCode === null && !(await isHealthy(url))) await new Promise((resolve) => setTimeout(resolve, 50));
   return {
     url,
+    pid: child.pid,
     version,
     async stop() {
       child.kill('SIGKILL');

@@ -16,6 +16,7 @@ import { openApiCosts } from './openapi.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
+import { storeCosts } from './store.mjs';
 import { supervisedRestarts } from './supervised.mjs';
 
 /** By name, in the order in which they run. */
@@ -37,6 +38,7 @@ const PHASES = {
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
+  store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
 /** Ends a phase that hangs; on a machine that does other work, too, phases take several times as long as on a quiet one. */
@@ -46,6 +48,8 @@ const { values: options } = parseArgs({
   options: {
     dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
     store: { type: 'string', default: 'embedded' },
+    etcd: { type: 'string' },
+    'kube-apiserver': { type: 'string' },
     nodes: { type: 'string', default: '100,1000,4000,10000' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
     help: { type: 'boolean', short: 'h', default: false },
@@ -60,6 +64,8 @@ CPU time of the server per operation, over loads that run in a process of their 
             ${Object.keys(PHASES).join(' ')}
   --dist    the built server to measure: dist beside this folder (\`npm run build\` makes it)
   --store   where the server keeps its objects: embedded
+  --etcd, --kube-apiserver
+            binaries for the phase \`store\`: etcd beside the store, and a kube-apiserver on each of them
   --nodes   how many nodes the phase \`nodes\` simulates, ascending: 100,1000,4000,10000
 
 The lines are also written to bench/last-run.json. The exit code is 1 when a phase failed; a line over its limit is only named.`;
@@ -73,6 +79,7 @@ if (unknown.length > 0) {
   console.error(`there is no phase ${unknown.join(', ')}; the phases are ${Object.keys(PHASES).join(' ')}`);
   process.exit(2);
 }
+if (options.etcd !== undefined) process.env.BINNACLE_ETCD = options.etcd;
 
 /** Across the network more is to be done: a round trip for all readers that wait, one for each write. */
 const limits = options.store === 'etcd' ? { getUs: 90, createUs: 350 } : { getUs: 60, createUs: 250 };

@@ -15,7 +15,7 @@ const USERS = [`${TOKEN},bench,u-bench,"system:masters"`, ...Object.entries(TOKE
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address();
@@ -89,7 +89,7 @@ function etcdFlags(url, folder) {
 }
 
 /** Asks again after a moment, so that asking takes little of the CPU that the server starts on. */
-const isReady = async (port) => {
+export const isReady = async (port) => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   return new Promise((resolve) => {
     https

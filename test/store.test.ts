@@ -79,7 +79,7 @@ describe('binnacle store', () => {
     [
       'an authority that is none',
       ['--trusted-ca-file=/dev/null', '--cert-file=/dev/null', '--key-file=/dev/null'],
-      /^error: --trusted-ca-file: there is no certificate in /,
+      /^error: --trusted-ca-file: missing content for CA bundle /,
     ],
     ['nobody to trust', ['--client-cert-auth', '--cert-file=/dev/null', '--key-file=/dev/null'], /^error: --client-cert-auth needs --trusted-ca-file/],
   ])('%s is refused in one line', async (_, flags, message) => {
@@ -155,7 +155,7 @@ describe('TLS', () => {
   const withChain = { cert: ours.certPem + (intermediate as Authority).certPem, key: ours.keyPem };
 
   /** Whether a client with this certificate is let in. */
-  async function isLetIn(url: string, tls: { cert?: string; key?: string }): Promise<boolean> {
+  async function isLetIn(url: string, tls: { ca?: string; cert?: string; key?: string }): Promise<boolean> {
     const client = new TestClient(url, { ca: root.certPem, ...tls });
     const gone = new Promise<false>((resolve) => client.session.once('close', () => resolve(false)));
     const answered = client.put('/a', 'x').then(
@@ -185,6 +185,37 @@ describe('TLS', () => {
     const engine = await openEtcdEngine({ endpoints: [store.url], tls: { ca: root.certPem, ...client } });
     expect((await engine.get('/a'))!.value.toString()).toBe('x');
     await engine.close();
+    expect(await store.stop()).toEqual(CLEAN_EXIT);
+  });
+
+  test('files that change count for whoever connects next; ones that cannot be used do not', async () => {
+    const [certFile, keyFile] = [kept('changing.crt', server.certPem), kept('changing.key', server.keyPem)];
+    const caFile = kept('changing-ca.crt', root.certPem);
+    const store = await StoreProcess.start(temporaryFolder(), [
+      '--listen-client-urls=https://127.0.0.1:0',
+      `--cert-file=${certFile}`,
+      `--key-file=${keyFile}`,
+      `--trusted-ca-file=${caFile}`,
+    ]);
+    const open = new TestClient(store.url, { ca: root.certPem, ...withChain });
+    await open.put('/a', 'x');
+    const otherRoot = createAuthority({ commonName: 'other root' });
+    const renewed = signCertificate(otherRoot, { commonName: 'store', ips: ['127.0.0.1'], usages: ['server'] });
+    writeFileSync(certFile, 'no certificate');
+    await store.line(/certificates that changed cannot be used, the old ones stay/);
+    expect(await isLetIn(store.url, withChain)).toBe(true);
+    writeFileSync(keyFile, renewed.keyPem);
+    writeFileSync(certFile, renewed.certPem);
+    await vi.waitFor(async () => expect(await isLetIn(store.url, { ca: otherRoot.certPem, ...withChain })).toBe(true), { timeout: 20_000 });
+    expect(await isLetIn(store.url, withChain)).toBe(false);
+    const theirs = signCertificate(otherRoot, { commonName: 'theirs', usages: ['client'] });
+    writeFileSync(caFile, otherRoot.certPem);
+    const client = { ca: otherRoot.certPem, cert: theirs.certPem, key: theirs.keyPem };
+    await vi.waitFor(async () => expect(await isLetIn(store.url, client)).toBe(true), { timeout: 20_000 });
+    expect(await isLetIn(store.url, { ca: otherRoot.certPem, ...withChain })).toBe(false);
+    // Whoever was let in stays.
+    await open.put('/a', 'y');
+    open.close();
     expect(await store.stop()).toEqual(CLEAN_EXIT);
   });
 

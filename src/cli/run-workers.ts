@@ -13,6 +13,7 @@ import { startEtcdServer } from '../storage/etcd-server/server.ts';
 import { onAbort } from '../util/on-abort.ts';
 import { Primary, type PrimaryObserver, WorkerFailed } from '../workers/primary.ts';
 import { ExitCode } from './exit-code.ts';
+import { collectAlone } from './garbage-collection.ts';
 
 const MIB = 1024 * 1024;
 /** Workers go on from where they were after a pause, and read pages of lists as of their first one. */
@@ -62,6 +63,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   try {
     const url = await Promise.race([primary.start(), stopped]);
     if (url !== undefined) onReady(url);
+    collectAlone();
     await Promise.race([stopped, primary.failed]);
     logger.info('Shutting down');
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** So much more is made than is asked for, so that it is seldom asked for. */
-const AHEAD_BYTES = 64 * 1024;
+/** So much more is made than is asked for, by the size of the file, so that a store that grows seldom asks for it: asking takes two trips to another thread. */
+const aheadBytes = (sizeBytes: number): number => Math.min(Math.max(sizeBytes / 16, 64 * 1024), 1024 * 1024);
 const ZEROS = Buffer.alloc(64 * 1024);
 
 /**
@@ -33,7 +33,7 @@ export class FileRoom {
     this.#sizeBytes = (await this.#file.stat()).size;
     if (sizeBytes <= this.#sizeBytes) return;
     try {
-      for (const wantedBytes = sizeBytes + AHEAD_BYTES; this.#sizeBytes < wantedBytes;) {
+      for (const wantedBytes = sizeBytes + aheadBytes(sizeBytes); this.#sizeBytes < wantedBytes;) {
         const { bytesWritten } = await this.#file.write(ZEROS, 0, Math.min(ZEROS.length, wantedBytes - this.#sizeBytes));
         this.#sizeBytes += bytesWritten;
       }

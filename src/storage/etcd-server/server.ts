@@ -11,12 +11,18 @@ import type { LocalEngine } from '../engines/local-engine.ts';
 import { LeaseTable } from './leases.ts';
 import { ETCD_VERSION, etcdService } from './service.ts';
 
+/** Certificate and key, which may change: connections that come later are given the new ones. */
+export interface ServerTls {
+  readonly current: TlsOptions;
+  onChange(listener: () => void): void;
+}
+
 export interface EtcdServerOptions {
   engine: LocalEngine;
   /** `http://127.0.0.1:2379`, `https://…`, `unix:///path`. */
   listenUrls: readonly string[];
   /** For `https://` and `unixs://`. */
-  tls?: TlsOptions | undefined;
+  tls?: ServerTls;
   /** Throws for a client of `tls` that is not to be served. */
   checkClient?: ((socket: TLSSocket) => void) | undefined;
   /** Of one request; etcd's --max-request-bytes. */
@@ -130,7 +136,7 @@ interface Listening {
   url: string;
 }
 
-async function listen(url: string, tls: TlsOptions | undefined, accept: (socket: Socket) => void): Promise<Listening> {
+async function listen(url: string, tls: ServerTls | undefined, accept: (socket: Socket) => void): Promise<Listening> {
   const [, scheme, rest] = /^(https?|unixs?):\/\/(.+)$/.exec(url) ?? [];
   const isSocket = scheme?.startsWith('unix') === true;
   if (scheme === undefined || rest === undefined || (!isSocket && !URL.canParse(`http://${rest}`)))
@@ -138,7 +144,7 @@ async function listen(url: string, tls: TlsOptions | undefined, accept: (socket:
   const isSecure = scheme.endsWith('s');
   if (isSecure && !tls) throw new Error(`${url} needs --cert-file and --key-file`);
   if (isSocket) await removeLeftSocket(rest);
-  const server = isSecure ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, accept) : createServer({ noDelay: true }, accept);
+  const server = isSecure && tls ? createSecureServer(tls, accept) : createServer({ noDelay: true }, accept);
   const { hostname, port } = new URL(isSocket ? 'http://localhost' : `http://${rest}`);
   try {
     const ready = once(server, 'listening');
@@ -151,6 +157,12 @@ async function listen(url: string, tls: TlsOptions | undefined, accept: (socket:
   // Whoever may open it may read and write all that there is.
   await chmod(rest, 0o600);
   return { server, url };
+}
+
+function createSecureServer(tls: ServerTls, accept: (socket: Socket) => void): Server {
+  const server = createTlsServer({ ...tls.current, ALPNProtocols: ['h2', 'http/1.1'] }, accept);
+  tls.onChange(() => server.setSecureContext(tls.current));
+  return server;
 }
 
 /** What a server that was killed left behind. Only a socket is removed, and only where nobody listens. */
