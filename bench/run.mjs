@@ -18,6 +18,7 @@ import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
 import { storeCosts } from './store.mjs';
 import { supervisedRestarts } from './supervised.mjs';
+import { workerCosts } from './workers.mjs';
 
 /** By name, in the order in which they run. */
 const PHASES = {
@@ -38,6 +39,7 @@ const PHASES = {
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
+  workers: () => workerCosts({ withServer, perOperation, record, valueBytes: VALUE_BYTES }),
   store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };

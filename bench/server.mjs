@@ -68,12 +68,19 @@ export async function startServer({ dist, store = 'embedded', folder: kept, flag
     token: TOKEN,
     tokens: TOKENS,
     readyMs: performance.now() - startedAtMs,
-    cpuMs: () => cpuMs(child.pid),
-    memoryMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
+    cpuMs: () => sumOf(processesOf(child.pid), cpuMs),
+    memoryMiB: () => sumOf(processesOf(child.pid), memoryMiB),
     gone,
     stop,
   };
 }
+
+/** The server and its workers, where it has some. */
+const processesOf = (pid) => [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)];
+const sumOf = (pids, measure) => pids.reduce((sum, pid) => sum + measure(pid), 0);
+
+/** Pages that several processes map count for each of them in part. */
+const memoryMiB = (pid) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]) / 1024;
 
 /** On etcd, keys of service accounts must be given. */
 function etcdFlags(url, folder) {

@@ -1,0 +1,79 @@
+// What several workers (`--workers`) cost, all processes together, beside one process: by turns, so that what else the machine does hits both.
+import { fork } from 'node:child_process';
+
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const OBJECTS = 10_000;
+const ROUNDS = 3;
+const LISTERS = 4;
+const P99_LIMIT_MS = 5;
+
+/** Each with how much more all processes together may take than one. */
+const OPERATIONS = [
+  { what: 'GET', limit: 1.25, measure: (kit) => kit.get({ path: `${COLLECTION}/made-0`, version: 1, count: 10_000, inFlight: 64 }) },
+  { what: 'LIST of 10,000', limit: 1.25, measure: (kit) => kit.get({ path: COLLECTION, version: 1, count: 24, inFlight: 2 }) },
+  { what: 'watch event to 200 watchers', limit: 1.25, measure: (kit, round) => kit.watch({ name: `made-${round}`, watchers: 200, events: 60, version: 1 }) },
+  { what: 'CREATE', limit: 1.5, measure: (kit, round) => kit.create({ prefix: `round-${round}-`, namespace: 'kube-public', count: 3_000, inFlight: 64 }) },
+];
+
+const middle = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+/** What is done to one server; each answers with CPU microseconds of an operation. */
+function kitOf({ server, load, perOperation, valueBytes }) {
+  return {
+    get: async (settings) => (await perOperation(server, load, 'get', settings)).us,
+    create: async (settings) => (await perOperation(server, load, 'create', { valueBytes, version: 1, ...settings })).us,
+    async watch({ watchers, events, ...settings }) {
+      await load.run('watch', { watchers, events, valueBytes, ...settings });
+      const beforeMs = server.cpuMs();
+      const done = load.next();
+      load.go();
+      await done;
+      return ((server.cpuMs() - beforeMs) * 1000) / (watchers * events);
+    },
+  };
+}
+
+export async function workerCosts({ withServer, perOperation, record, valueBytes }) {
+  const limitMs = 600_000;
+  await withServer(
+    (alone, aloneLoad) =>
+      withServer(
+        async (several, severalLoad) => {
+          const kits = [
+            kitOf({ server: alone, load: aloneLoad, perOperation, valueBytes }),
+            kitOf({ server: several, load: severalLoad, perOperation, valueBytes }),
+          ];
+          for (const kit of kits) await kit.create({ prefix: 'made-', count: OBJECTS, inFlight: 64 });
+          for (const kit of kits) await kit.get({ path: `${COLLECTION}/made-0`, version: 1, count: 10_000, inFlight: 64 });
+          for (const { what, limit, measure } of OPERATIONS) recordRatio(record, `${what}, two workers for one process`, limit, await byTurns(kits, measure));
+          record('memory of two workers and the primary', several.memoryMiB(), 'MiB', undefined, `one process ${alone.memoryMiB().toFixed(0)} MiB`);
+          await getsDuringLists(several, severalLoad, record);
+        },
+        { limitMs, flags: ['--workers=2'] },
+      ),
+    { limitMs },
+  );
+}
+
+async function byTurns(kits, measure) {
+  const figures = kits.map(() => []);
+  for (let round = 0; round < ROUNDS; round++) for (const [i, kit] of kits.entries()) figures[i].push(await measure(kit, round));
+  return figures.map(middle);
+}
+
+function recordRatio(record, what, limit, [alone, several]) {
+  record(what, several / alone, '×', limit, `${alone.toFixed(1)} µs, ${several.toFixed(1)} µs`);
+}
+
+/** Four clients list without pause, each on a connection of its own, while another asks for one object. */
+async function getsDuringLists(server, load, record) {
+  const listers = fork(new URL('./load.mjs', import.meta.url));
+  try {
+    const settings = { port: server.port, token: server.token, path: COLLECTION, version: 1, count: Infinity, inFlight: LISTERS };
+    listers.send({ task: 'get', settings });
+    const { p50Ms, p99Ms } = await load.run('get', { path: `${COLLECTION}/made-0`, version: 1, count: 2_000, inFlight: 1 });
+    record('GET while four clients list 10,000, p99', p99Ms, 'ms', P99_LIMIT_MS, `p50 ${p50Ms.toFixed(2)} ms`);
+  } finally {
+    listers.kill();
+  }
+}
