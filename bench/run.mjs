@@ -67,6 +67,8 @@ CPU time of the server per operation, over loads that run in a process of their 
             ${Object.keys(PHASES).join(' ')}
   --dist    the built server to measure: dist beside this folder (\`npm run build\` makes it)
   --store   where the server keeps its objects: embedded
+  --etcd, --kube-apiserver
+            binaries for the phase \`store\`: etcd beside the store, and a kube-apiserver on each of them
   --nodes   how many nodes the phase \`nodes\` simulates, ascending: 100,1000,4000,10000
   --etcd, --kube-apiserver   of the phase \`store\`: what to measure beside the store, and on it; each only where it is given
 

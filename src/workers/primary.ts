@@ -49,6 +49,9 @@ interface RunningWorker {
   /** Seats that its requests have or wait for. */
   demand: number;
   readonly process: SupervisedProcess;
+  hasEnded: boolean;
+  /** Which it takes the place of, once it is ready. */
+  readonly replaced: RunningWorker | undefined;
   /** Resolves with its address once it is ready; never for one that ends before. */
   readonly ready: Promise<string>;
 }
@@ -67,9 +70,12 @@ export class Primary {
   readonly #gatherings = new Map<number, Gathering>();
   #lastGathering = 0;
   readonly #shareTimer: NodeJS.Timeout;
+  #restarts: Promise<void> = Promise.resolve();
+  /** From then on what a worker dies of is no reason to end the others. */
+  #hasStarted = false;
   #isStopping = false;
   #fail!: (error: Error) => void;
-  /** Rejects when a worker cannot be started. */
+  /** Rejects when a worker cannot be started with the first ones. */
   readonly failed: Promise<never> = new Promise((_, reject) => (this.#fail = reject));
 
   constructor(options: PrimaryOptions) {
@@ -83,16 +89,26 @@ export class Primary {
   async start(): Promise<string> {
     const url = await this.#until(this.#run(0).ready);
     await this.#until(Promise.all(Array.from({ length: this.#options.count - 1 }, (_, index) => this.#run(index + 1).ready)));
+    this.#hasStarted = true;
     return url;
   }
 
-  /** One after the other: the next one takes requests before the one that it replaces stops taking them. */
-  async restartAll(): Promise<void> {
+  /**
+   * One after the other: the next one takes requests before the one that it replaces stops taking them. Where it ends before, the old one stays, and so do the
+   * rest. Who asks meanwhile waits until this is done, and then replaces all again.
+   */
+  restartAll(): Promise<void> {
+    this.#restarts = this.#restarts.catch(() => undefined).then(() => this.#restartAll());
+    return this.#restarts;
+  }
+
+  async #restartAll(): Promise<void> {
     for (let index = 0; index < this.#options.count && !this.#isStopping; index++) {
       const old = this.#workers.get(index);
       if (!old) continue;
       this.#replacing.add(old);
-      await this.#until(this.#run(index).ready);
+      const next = this.#run(index, 0, old);
+      await this.#until(Promise.race([next.ready, endOf(next)]));
       this.#dealer.leave(old.channel);
       await delay(LEAVE_MS);
       old.process.stop('SIGTERM');
@@ -120,7 +136,7 @@ export class Primary {
     return Promise.race([awaited, this.failed]);
   }
 
-  #run(index: number, shortLives = 0): RunningWorker {
+  #run(index: number, shortLives = 0, replaced?: RunningWorker): RunningWorker {
     const { count, storeUrl, port, limits, observer } = this.#options;
     const settings: WorkerSettings = { index, count, storeUrl, address: port.address };
     let forked!: ChildProcess;
@@ -136,9 +152,8 @@ export class Primary {
     );
     let onReady!: (url: string) => void;
     const ready = new Promise<string>((resolve) => (onReady = resolve));
-    const worker: RunningWorker = { index, channel: forked, process: supervised, ready, demand: 0 };
+    const worker: RunningWorker = { index, channel: forked, process: supervised, ready, demand: 0, replaced, hasEnded: false };
     forked.on('message', (message: WorkerMessage) => this.#onMessage(worker, message, onReady));
-    forked.on('error', () => undefined);
     this.#workers.set(index, worker);
     void supervised.exited.then((exit) => this.#onExit(index, worker, exit, performance.now() - startMs, shortLives), this.#fail);
     return worker;
@@ -189,21 +204,35 @@ export class Primary {
   }
 
   #onExit(index: number, worker: RunningWorker, exit: ProcessExit, livedMs: number, shortLives: number): void {
+    worker.hasEnded = true;
     if (this.#isStopping || this.#replacing.has(worker) || this.#workers.get(index) !== worker) return;
-    if (exit.signal === null && exit.code === OWN_FAILURE) return this.#fail(new WorkerFailed(exit.code));
+    if (worker.replaced && this.#replacing.delete(worker.replaced)) return void this.#putBack(worker.replaced);
+    if (!this.#hasStarted && exit.signal === null && exit.code === OWN_FAILURE) return this.#fail(new WorkerFailed(exit.code));
     const fingerprint = exit.stall?.request?.fingerprint;
     if (fingerprint !== undefined) this.#deadly.add(fingerprint);
     const lives = livedMs < SHORT_LIFE_MS ? shortLives + 1 : 0;
     const delayMs = lives <= 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (lives - 2), MAX_DELAY_MS);
     this.#options.observer.onRestart(index, exit, delayMs);
     setTimeout(() => {
-      if (!this.#isStopping) this.#run(index, lives);
+      if (!this.#isStopping && this.#workers.get(index) === worker) this.#run(index, lives);
     }, delayMs);
+  }
+
+  /** What was to take its place has ended before it was ready. */
+  #putBack(old: RunningWorker): void {
+    if (old.hasEnded) this.#run(old.index);
+    else this.#workers.set(old.index, old);
   }
 }
 
+async function endOf({ index, process: worker }: RunningWorker): Promise<never> {
+  await worker.exited;
+  throw new Error(`worker ${index} ended before it was ready`);
+}
+
 function tell({ channel }: RunningWorker, message: PrimaryMessage): void {
-  if (channel.connected) channel.send(message);
+  // With a callback, what fails is told to it: one that has just died is noticed by its end, and by nothing else.
+  if (channel.connected) channel.send(message, () => undefined);
 }
 
 /** The answers to one question to all workers, which end when all have come or time is up. */

@@ -38,7 +38,8 @@ export class WorkerLink {
   }
 
   tell(message: WorkerMessage): void {
-    if (process.connected) process.send?.(message);
+    // With a callback, what fails is told to it: where the primary is gone, 'disconnect' ends this process.
+    if (process.connected) process.send?.(message, undefined, {}, () => undefined);
   }
 
   /** What all workers that answer in time have counted. */
