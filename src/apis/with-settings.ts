@@ -10,7 +10,8 @@ export const withSettings = (definition: ResourceDefinition, settings: KindSetti
     served: definition.served.map((served) =>
       copyWith(served, {
         ...(served.default && {
-          default: (object, context) => served.default!(object, { settings, now: now(), sentEmpty: context?.sentEmpty ?? NOTHING_EMPTY }),
+          default: (object, context) =>
+            served.default!(object, { settings, now: now(), sentEmpty: context?.sentEmpty ?? NOTHING_EMPTY, turns: context?.turns }),
         }),
         ...(served.toStored && {
           toStored: (object, context) => served.toStored!(object, { settings, now: now(), sentEmpty: context?.sentEmpty ?? NOTHING_EMPTY }),
