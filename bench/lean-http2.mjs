@@ -35,11 +35,12 @@ function uint32(value) {
 }
 
 const setting = (id, value) => Buffer.concat([Buffer.from([0, id]), uint32(value)]);
-const OPENING = Buffer.concat([
-  PREFACE,
-  frame(FRAME.settings, 0, 0, setting(INITIAL_WINDOW_SETTING, STREAM_WINDOW_BYTES)),
-  frame(FRAME.windowUpdate, 0, 0, uint32(CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES)),
-]);
+const openingOf = (streamWindowBytes) =>
+  Buffer.concat([
+    PREFACE,
+    frame(FRAME.settings, 0, 0, setting(INITIAL_WINDOW_SETTING, streamWindowBytes)),
+    frame(FRAME.windowUpdate, 0, 0, uint32(CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES)),
+  ]);
 
 /** An integer of RFC 7541, section 5.1, in the low `bits` of a byte that begins with `start`. */
 function integer(start, bits, value) {
@@ -80,7 +81,10 @@ class HeaderEncoder {
   }
 }
 
-/** One TLS connection. Answers that are a Status reject; so does all that is open when the connection goes. */
+/**
+ * One TLS connection. Answers that are a Status reject; so does all that is open when the connection goes. Windows are given once and never again: who reads
+ * more than `streamWindowBytes` of one answer asks for more, and a connection ends after a GiB.
+ */
 export class LeanConnection {
   #socket;
   #token;
@@ -91,14 +95,14 @@ export class LeanConnection {
   #windowBytes = FIRST_WINDOW_BYTES;
   #waiting = [];
 
-  constructor(port, token) {
+  constructor(port, token, { streamWindowBytes = STREAM_WINDOW_BYTES } = {}) {
     this.#token = token;
     this.#socket = tls.connect({ host: '127.0.0.1', port, secureContext, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
     this.#socket.setNoDelay(true);
     this.#socket.on('data', (chunk) => this.#read(chunk));
     this.#socket.on('error', () => {});
     this.#socket.on('close', () => this.#fail(new Error('the connection was closed')));
-    this.#socket.write(OPENING);
+    this.#socket.write(openingOf(streamWindowBytes));
   }
 
   /** Resolves with the body. */

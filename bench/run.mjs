@@ -7,6 +7,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { churn } from './churn.mjs';
+import { cluster } from './cluster.mjs';
 import { definitions, machine, machines } from './custom.mjs';
 import { fairness } from './fairness.mjs';
 import { fromSource } from './from-source.mjs';
@@ -38,6 +40,8 @@ const PHASES = {
   watch2: () => withServer((server, load) => fanOut(server, load, 2)),
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
+  churn: () => churn({ withServer, record, requests: Number(options.churn), valueBytes: VALUE_BYTES }),
+  cluster: () => cluster({ withServer, perOperation, record, size: clusterSize() }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
   workers: () => workerCosts({ withServer, perOperation, record, valueBytes: VALUE_BYTES }),
   store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
@@ -53,12 +57,14 @@ const { values: options } = parseArgs({
     etcd: { type: 'string' },
     'kube-apiserver': { type: 'string' },
     nodes: { type: 'string', default: '100,1000,4000,10000' },
+    churn: { type: 'string', default: '200000' },
+    cluster: { type: 'string', default: '5000,50000,120' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
-const HELP = `node bench/run.mjs [--phase=NAME]... [--dist=FOLDER] [--store=embedded|memory|etcd] [--nodes=100,1000]
+const HELP = `node bench/run.mjs [--phase=NAME]... [--dist=FOLDER] [--store=embedded|memory|etcd] [--nodes=…] [--churn=…] [--cluster=…]
                    [--etcd=BINARY] [--kube-apiserver=BINARY]
 
 CPU time of the server per operation, over loads that run in a process of their own.
@@ -70,6 +76,8 @@ CPU time of the server per operation, over loads that run in a process of their 
   --etcd, --kube-apiserver
             binaries for the phase \`store\`: etcd beside the store, and a kube-apiserver on each of them
   --nodes   how many nodes the phase \`nodes\` simulates, ascending: 100,1000,4000,10000
+  --churn   how many creates, updates and deletes the phase \`churn\` sends: 200000
+  --cluster how many nodes and pods the phase \`cluster\` has, and for how many seconds it lives: 5000,50000,120
   --etcd, --kube-apiserver   of the phase \`store\`: what to measure beside the store, and on it; each only where it is given
 
 The lines are also written to bench/last-run.json. The exit code is 1 when a phase failed; a line over its limit is only named.`;
@@ -135,6 +143,11 @@ async function perOperation(server, load, task, settings) {
   const beforeMs = server.cpuMs();
   const { p50Ms, p99Ms } = await load.run(task, settings);
   return { us: ((server.cpuMs() - beforeMs) * 1000) / settings.count, more: `p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms` };
+}
+
+function clusterSize() {
+  const [nodes, podCount, seconds] = options.cluster.split(',').map(Number);
+  return { nodes, pods: podCount, seconds };
 }
 
 const STARTS = 9;
