@@ -68,7 +68,6 @@ function storageFamilies(registry: MetricRegistry) {
     cacheLists: registry.family('apiserver_cache_list_total'),
     cacheListFetched: registry.family('apiserver_cache_list_fetched_objects_total'),
     cacheListReturned: registry.family('apiserver_cache_list_returned_objects_total'),
-    decodeErrors: registry.family('apiserver_storage_decode_errors_total'),
     timesCompared: registry.family('apiserver_request_timestamp_comparison_time'),
     requests: registry.family('etcd_requests_total'),
     requestSeconds: registry.family('etcd_request_duration_seconds'),
@@ -164,10 +163,6 @@ export class ResourceStorageMetrics {
   /** An update was compared with what was stored (apiserver/pkg/endpoints/handlers/fieldmanager/equality.go). */
   timesCompared(outcome: string, durationMs: number): void {
     this.#metrics.families.timesCompared.with(outcome).observe(durationMs / 1000);
-  }
-
-  decodeFailed(): void {
-    this.#add(this.#metrics.families.decodeErrors, 1);
   }
 
   #add(family: Counter, count: number): void {

@@ -38,6 +38,15 @@ export interface KeptAllocators extends ServiceAllocators {
   repair: PostStartHook;
 }
 
+async function counted(repair: Promise<unknown>, onFailure: () => void): Promise<void> {
+  try {
+    await repair;
+  } catch (error) {
+    onFailure();
+    throw error;
+  }
+}
+
 /** What the services of one server take from. */
 export function createServiceAllocators(options: AllocatorOptions): KeptAllocators {
   const { client, stores, isSingleWriter } = options;
@@ -46,8 +55,8 @@ export function createServiceAllocators(options: AllocatorOptions): KeptAllocato
   const ports = new NodePortRepair({ ...options, range: options.ports, ranges, events });
   const ipRepair = { ...options, events: new RepairEvents(client, 'ipallocator-repair-controller', options) };
   const repairAll = async (): Promise<void> => {
-    await repairClusterIps(ipRepair);
-    await ports.run();
+    await counted(repairClusterIps(ipRepair), () => options.metrics?.clusterIpRepairFailed());
+    await counted(ports.run(), () => options.metrics?.nodePortRepairFailed());
   };
   return {
     ips: new ClusterIps(client, options.ranges, options.metrics),
