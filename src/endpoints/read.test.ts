@@ -246,7 +246,8 @@ describe('methods', () => {
 
   test('of a custom resource it is said what is not supported, and HEAD reads', async () => {
     const custom = { ...threeConfigMaps(), isCustom: true };
-    expect((await serve(custom, 'PATCH', COLLECTION)).exchange.json).toMatchObject({
+    expect((await serve(custom, 'PATCH', COLLECTION)).exchange.json).toMatchObject({ message: 'name must be provided', code: 400 });
+    expect((await serve(custom, 'PATCH', '/api/v1/configmaps')).exchange.json).toMatchObject({
       message: expect.stringMatching(/^\w* ?is not supported on resources of kind "configmaps"$/),
       code: 405,
     });
