@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { keyId, signJwt } from '../src/authentication/jwt.ts';
+import { FixedPublicKeys } from '../src/authentication/public-keys.ts';
 import { claimsFor } from '../src/authentication/service-account-claims.ts';
 import { ServiceAccountTokens } from '../src/authentication/service-account.ts';
 import { registerAuthorizationMetrics } from '../src/authorization/metrics.ts';
@@ -29,7 +30,13 @@ async function tokenMicroseconds(): Promise<number> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const client = new FakeClient();
   const now = (): Date => new Date();
-  const tokens = new ServiceAccountTokens({ issuers: ['me'], publicKeys: () => Promise.resolve([publicKey]), apiAudiences: ['api'], client, now });
+  const tokens = new ServiceAccountTokens({
+    issuers: ['me'],
+    publicKeys: new FixedPublicKeys(() => Promise.resolve([publicKey])),
+    apiAudiences: ['api'],
+    client,
+    now,
+  });
   const object = (kind: string, name: string) => ({ kind, apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: `u-${name}` } });
   const account = await client.resource('', 'serviceaccounts').create('ns', object('ServiceAccount', 'robot'));
   const pod = await client.resource('', 'pods').create('ns', object('Pod', 'web'));

@@ -1,12 +1,9 @@
 // OpenAPI of a server with hundreds of definitions: what its documents cost, the first time and after a change, and how long another request waits meanwhile.
-import https from 'node:https';
-import { gunzipSync } from 'node:zlib';
+import { clientOf, waits } from './client.mjs';
 import { definitions, firstOf } from './custom.mjs';
 
 const DEFINITIONS = 500;
 const DOCUMENTS = { 'OpenAPI v2': '/openapi/v2', 'OpenAPI v3 of their group': '/openapi/v3/apis/bench.example.com/v1' };
-const OTHER_PATH = '/api/v1/namespaces/default';
-const OTHER_EVERY_MS = 2;
 const LIMIT_MS = 300_000;
 const FIRST_OBJECTS = 20;
 
@@ -16,7 +13,6 @@ export const openApiCosts = ({ withServer, perOperation, record }) =>
 async function measure(server, load, perOperation, record) {
   await perOperation(server, load, 'post', { ...definitions, prefix: 'a', count: DEFINITIONS, inFlight: 1 });
   const client = clientOf(server);
-  await client.get(OTHER_PATH);
   for (const [name, path] of Object.entries(DOCUMENTS)) {
     await one(`${name}, ${DEFINITIONS} definitions, the first time`, path);
     await perOperation(server, load, 'post', { ...definitions, prefix: path.endsWith('v2') ? 'b' : 'c', count: 1, inFlight: 1 });
@@ -26,7 +22,7 @@ async function measure(server, load, perOperation, record) {
 
   async function one(what, path, limit) {
     const beforeMs = server.cpuMs();
-    const other = waits(client);
+    const other = await waits(client);
     const body = await client.get(path);
     const waitedMs = await other.stop();
     record(
@@ -50,53 +46,4 @@ async function firstObject(client) {
     timesMs.push(performance.now() - startMs);
   }
   return timesMs.sort((a, b) => a - b)[FIRST_OBJECTS >> 1];
-}
-
-/** Asks for something small again and again; the longest wait for it. */
-function waits(client) {
-  let longestMs = 0;
-  const stop = new AbortController();
-  const done = (async () => {
-    while (!stop.signal.aborted) {
-      const startMs = performance.now();
-      await client.get(OTHER_PATH);
-      longestMs = Math.max(longestMs, performance.now() - startMs);
-      await new Promise((resolve) => setTimeout(resolve, OTHER_EVERY_MS));
-    }
-  })();
-  return {
-    async stop() {
-      stop.abort();
-      await done;
-      return longestMs;
-    },
-  };
-}
-
-/** In this process, since little is asked. Documents are taken compressed, as by nearly every client. */
-function clientOf({ port, token }) {
-  const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
-  const send = (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip', ...(body && { 'content-type': 'application/json' }) };
-      const onResponse = (response) => {
-        const chunks = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('end', () => resolve({ response, body: Buffer.concat(chunks) }));
-      };
-      https.request({ agent, host: '127.0.0.1', port, path, method, headers }, onResponse).on('error', reject).end(body);
-    });
-  return {
-    async get(path) {
-      const { response, body } = await send('GET', path);
-      if (response.statusCode !== 200) throw new Error(`GET ${path}: ${response.statusCode}`);
-      return response.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
-    },
-    /** Whether it was made; that there is no such resource yet is no error. */
-    async post(path, body) {
-      const { response } = await send('POST', path, body);
-      if (response.statusCode !== 201 && response.statusCode !== 404) throw new Error(`POST ${path}: ${response.statusCode}`);
-      return response.statusCode === 201;
-    },
-  };
 }

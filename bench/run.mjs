@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { churn } from './churn.mjs';
 import { cluster } from './cluster.mjs';
+import { scrapeCosts } from './scrape.mjs';
 import { definitions, machine, machines } from './custom.mjs';
 import { fairness } from './fairness.mjs';
+import { inProcessCosts } from './in-process.mjs';
 import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
 import { manyNodes } from './nodes.mjs';
@@ -18,6 +20,7 @@ import { openApiCosts } from './openapi.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
+import { stalls } from './stalls.mjs';
 import { storeCosts } from './store.mjs';
 import { supervisedRestarts } from './supervised.mjs';
 import { workerCosts } from './workers.mjs';
@@ -25,6 +28,7 @@ import { workerCosts } from './workers.mjs';
 /** By name, in the order in which they run. */
 const PHASES = {
   start: startUp,
+  fork: () => inProcessCosts({ record, dist: options.dist }),
   get: () => withServer(gets),
   create: () => withServer(creates),
   pods: () => withServer(pods),
@@ -42,6 +46,7 @@ const PHASES = {
   nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   churn: () => churn({ withServer, record, requests: Number(options.churn), valueBytes: VALUE_BYTES }),
   cluster: () => cluster({ withServer, perOperation, record, size: clusterSize() }),
+  stalls: () => stalls({ record }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
   workers: () => workerCosts({ withServer, perOperation, record, valueBytes: VALUE_BYTES }),
   store: () => storeCosts({ record, dist: options.dist, etcd: options.etcd !== undefined, kubeApiserver: options['kube-apiserver'] }),
@@ -278,6 +283,11 @@ async function installDefinitions(server, load) {
   const tookS = (performance.now() - startMs) / 1000;
   record('1,000 definitions installed in a row', tookS, 's', 20, `CPU of each, by quarter: ${parts.map((ms) => ms.toFixed(1)).join(' ')} ms`);
   record('memory that they take', server.memoryMiB() - beforeMiB, 'MiB', 150);
+  await scrapeCosts(
+    server,
+    ['a', 'b', 'c', 'd'].flatMap((part) => Array.from({ length: DEFINITIONS / 4 }, (_, i) => `${part}${i}`)),
+    record,
+  );
 }
 
 const WATCHERS = 1000;

@@ -151,7 +151,19 @@ const dropHash = (value: Json | undefined): Json =>
   isJsonObject(value) ? { serverRelativeURL: String(value['serverRelativeURL']).replace(/hash=.*/, 'hash') } : (value ?? null);
 
 /** The five characters that stand behind a generateName (apimachinery's SafeEncodeString). */
-const GENERATED = new RegExp(`((?:${SCENARIO}(?:-[a-z])?|kube-api-access)-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
+const SUFFIX = '[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])';
+const GENERATED = new RegExp(`((?:${SCENARIO}(?:-[a-z])?|kube-api-access)-)${SUFFIX}`, 'g');
+
+/** The same behind those that a broken text has, which may be any. */
+function withoutGenerated(text: string, sent: Json | undefined): string {
+  let plain = text.replaceAll(GENERATED, '$1«name»');
+  if (typeof sent !== 'string') return plain;
+  for (const [, prefix] of sent.matchAll(/"generateName":\s*"([^"\\]+)"/g)) {
+    const written = stringifyJson(prefix!).slice(1, -1);
+    plain = plain.replaceAll(new RegExp(`(${written.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)})${SUFFIX}`, 'g'), '$1«name»');
+  }
+  return plain;
+}
 
 const UID = /(?!11111111|00000000)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
@@ -168,7 +180,7 @@ function withoutRandomIn(request: Request, body: Json): Json {
   if (!isJsonObject(body)) return body;
   if (body['kind'] === 'Status') {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
-    const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
+    const text = withoutGenerated(stringifyJson(body), request.body).replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
     const plain = text
       .replaceAll(/(ResourceVersion in (?:object meta: |precondition: |the precondition \())\d+/g, '$1«rv»')

@@ -8,7 +8,7 @@ import type { Step } from './step.ts';
  */
 
 /** One order of several may be rare: of two items in a map with room for eight, one in four. */
-const REPEATS = 20;
+const REPEATS = 60;
 
 /** Whether the reference, asked the same again, answers what the server answered, or otherwise than before with the same status. */
 export async function isReferenceUnsteady(pair: Pair, steps: readonly Step[], { stepIndex, reference, server }: Finding): Promise<boolean> {

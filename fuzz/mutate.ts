@@ -160,7 +160,6 @@ const CHANGES: readonly Change[] = [
   (random, ...rest) => (random.chance(0.2) ? random.pick(GROWING)(random, ...rest) : addToken(random, ...rest)),
 ];
 
-/** Of JSON. */
 export const JSON_FRAGMENTS: readonly string[] = ['{', '}', '[', ']', '"', ':', ',', 'null', '-', '1e9', '\\u0000', '\\ud800', '__proto__'];
 
 /** Of JSON, YAML and protobuf. */

@@ -3,6 +3,8 @@
 //     bundle.js, .cache        all of the server in one file, and what V8 made of it
 //     binnacle.js              the command, which loads it
 //     index.js                 the embeddable server, which loads it too
+//     vitest.mjs, jest.js, node-test.js
+//                              fixtures for test runners, which load index.js
 //     watchdog-worker.cjs      the thread that watches a supervised server
 //     seed.json                what a fresh store begins with
 //     descriptions.json.br     what `kubectl explain` shows
@@ -55,6 +57,16 @@ await build({
   footer: { js: '})' },
 });
 await build({ ...common, entryPoints: { index: 'src/cli/library.ts' } });
+/** Test runners load what every other program does. */
+const libraryApart = {
+  name: 'library-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/index\.ts$/ }, () => ({ path: './index.js', external: true }));
+  },
+};
+const runners = { ...common, plugins: [libraryApart], external: ['vitest'] };
+await build({ ...runners, entryPoints: { jest: 'src/testing/runners/jest.ts', 'node-test': 'src/testing/runners/node-test.ts' } });
+await build({ ...runners, format: 'esm', outExtension: { '.js': '.mjs' }, entryPoints: { vitest: 'src/testing/runners/vitest.ts' } });
 await build({ ...common, entryPoints: { binnacle: 'src/cli/main.ts' }, banner: { js: '#!/usr/bin/env node' } });
 chmodSync(join(outdir, 'binnacle.js'), 0o755);
 await build({

@@ -5,6 +5,7 @@ import { startServer } from './support/server.ts';
 /* What the reference (v1.36.4) answers where `npm run compare` found the two to differ: one row a rule. */
 
 const NAMESPACE = '/api/v1/namespaces/compared';
+const SELECTOR = { matchLabels: { app: 'web' } };
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const APPLY = 'application/apply-patch+yaml';
 const MERGE = 'application/merge-patch+json';
@@ -419,6 +420,23 @@ test('what may not be set on an ephemeral container may not be sent empty either
   expect(answer.json<{ message: string }>().message).toContain('spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container');
 });
 
+test.each([
+  ['/api/v1/namespaces/compared/podtemplates', (template: object) => ({ template }), 'template'],
+  ['/api/v1/namespaces/compared/replicationcontrollers', (template: object) => ({ spec: { template } }), 'spec.template'],
+  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(
+    (kind) => [`/apis/apps/v1/namespaces/compared/${kind}`, (template: object) => ({ spec: { selector: SELECTOR, template } }), 'spec.template'] as const,
+  ),
+  ['/apis/batch/v1/namespaces/compared/jobs', (template: object) => ({ spec: { template } }), 'spec.template'],
+  ['/apis/batch/v1/namespaces/compared/cronjobs', (template: object) => ({ spec: { jobTemplate: { spec: { template } } } }), 'spec.jobTemplate.spec.template'],
+] as const)('nor may it in a template: %s', async (path, fields, place) => {
+  const ephemeralContainers = [{ name: 'debug', image: 'a', resources: { limits: {} } }];
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }], ephemeralContainers } };
+  const answer = await client.send({ method: 'POST', path, body: { metadata: { name: 'ephemeral' }, ...fields(template) } });
+  expect(answer.json<{ message: string }>().message).toContain(
+    `${place}.spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container`,
+  );
+});
+
 test('a list that was sent empty is shown so in what may not change', async () => {
   const path = '/apis/storage.k8s.io/v1/csinodes';
   await client.create(path, { metadata: { name: 'compared' }, spec: { drivers: [{ name: 'd.example.com', nodeID: 'i-1' }] } });
@@ -457,4 +475,17 @@ test('what may not change is shown as JSON has it where its type is its own', as
   const body = { metadata: { name: 'typed' }, type: '\u200b' };
   const answer = await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/secrets/typed`, body });
   expect(answer.json()).toMatchObject({ message: 'Secret "typed" is invalid: type: Invalid value: "\u200b": field is immutable' });
+});
+
+test("what is wrong with the type of a claim's template is told with the struct that it is embedded in", async () => {
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image: 'app' }] } };
+  const spec = { selector: { matchLabels: { app: 'web' } }, template, volumeClaimTemplates: [{ kind: [] }] };
+  const answer = await client.expect(400, {
+    method: 'POST',
+    path: '/apis/apps/v1/namespaces/compared/statefulsets',
+    body: { metadata: { name: 'typed' }, spec },
+  });
+  expect(answer.json<{ message: string }>().message).toContain(
+    'cannot unmarshal array into Go struct field PersistentVolumeClaim.spec.volumeClaimTemplates.TypeMeta.kind of type string',
+  );
 });

@@ -1,4 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { schemaOfKind } from '../src/apis/facts/schemas.ts';
+import type { JsonObject } from '../src/encoding/json-types.ts';
+import { decode } from '../src/schema/decode.ts';
+import { encodeProtobufObject } from '../src/schema/protobuf.ts';
 import type { ApiClient } from './support/api-client.ts';
 import { startServer } from './support/server.ts';
 import { WebhookServer } from './support/webhook-server.ts';
@@ -224,4 +228,141 @@ test('the scale of a custom object is no list, which its type tells at once', as
   const headers = { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' };
   const answer = await api.expect(406, { path: `${things}/a/scale`, headers });
   expect(answer.json()).toMatchObject({ message: 'you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)' });
+});
+
+interface TwoVersions {
+  path(version: string, rest: string): string;
+  /** What applies the fields in a version, to an object that is always the same. */
+  apply(version: string, rest: string, fields: object): { method: string; path: string; headers: Record<string, string>; body: object };
+}
+
+/** A resource with a status in two versions, of which the first is stored. */
+async function defineTwoVersions(): Promise<TwoVersions> {
+  const properties = { spec: { type: 'object', properties: { host: TEXT } }, status: { type: 'object', properties: { phase: TEXT } } };
+  const group = `g${groups++}.example.com`;
+  const version = (name: string): object => ({
+    name,
+    served: true,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: { type: 'object', properties } },
+    subresources: { status: {} },
+  });
+  await api.create(DEFINITIONS, {
+    metadata: { name: `things.${group}` },
+    spec: { group, scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [version('v1'), version('v2')] },
+  });
+  const path = (served: string, rest: string): string => `/apis/${group}/${served}/namespaces/${NAMESPACE}/things/a${rest}`;
+  while ((await api.send({ path: path('v2', '') })).json<{ details?: object }>().details === undefined);
+  const apply: TwoVersions['apply'] = (served, rest, fields) => ({
+    method: 'PATCH',
+    path: path(served, rest),
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: { apiVersion: `${group}/${served}`, kind: 'Thing', metadata: { name: 'a' }, ...fields },
+  });
+  return { path, apply };
+}
+
+test('a forced apply takes status from owners in other versions, though it does not write it', async () => {
+  const { path, apply } = await defineTwoVersions();
+  await api.expect(201, apply('v1', '?fieldManager=maker', {}));
+  await api.expect(200, apply('v1', '/status?fieldManager=reporter', { status: { phase: 'old' } }));
+  const owners = async (served: string, fields: object): Promise<string[]> => {
+    const answer = await api.expect(200, apply(served, '?fieldManager=other&force=true', fields));
+    return answer.json<{ metadata: { managedFields: { manager: string }[] } }>().metadata.managedFields.map(({ manager }) => manager);
+  };
+  expect(await owners('v1', { spec: { host: 'h' }, status: { phase: 'new' } })).toEqual(['other', 'reporter']);
+  expect(await owners('v2', { spec: { host: 'i' }, status: { phase: 'new' } })).toEqual(['other']);
+  expect((await api.expect(200, { path: path('v1', '') })).json()).toMatchObject({ status: { phase: 'old' } });
+});
+
+test('what a write of the status does not write is not taken from owners in other versions either', async () => {
+  const { path, apply } = await defineTwoVersions();
+  await api.expect(201, apply('v1', '?fieldManager=maker', { spec: { host: 'old' } }));
+  const applied = await api.expect(200, apply('v2', '/status?fieldManager=reporter', { spec: { host: 'new' } }));
+  const body = { spec: { host: 'newer' }, status: { phase: 'late' } };
+  const patched = await api.expect(200, { method: 'PATCH', path: path('v2', '/status'), headers: { 'content-type': 'application/merge-patch+json' }, body });
+  for (const answer of [applied, patched]) {
+    const { metadata, spec } = answer.json<{ metadata: { managedFields: object[] }; spec: object }>();
+    expect(spec).toEqual({ host: 'old' });
+    expect(metadata.managedFields[0]).toMatchObject({ manager: 'maker', fieldsV1: { 'f:spec': { 'f:host': {} } } });
+  }
+});
+
+test.each([
+  [1e300, '1e+300'],
+  [-(2 ** 63) * 4, '-3.6893488147419103e+19'],
+])('%d replicas are floating point, and none that a scale has', async (replicas, shown) => {
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const { things, thing } = await define({ spec: { type: 'object', properties: { replicas: { type: 'integer' } } } }, { subresources: { scale } });
+  const answer = await api.expect(422, { method: 'POST', path: things, body: thing('a', { spec: { replicas } }) });
+  expect(messageOf(answer)).toContain(`.spec.replicas: Invalid value: 0: .spec.replicas accessor error: ${shown} is of the type float64, expected int64`);
+});
+
+test('the default of what is an integer or a string may be anything, but no object can have it', async () => {
+  const spec = { type: 'object', properties: { port: { 'x-kubernetes-int-or-string': true, default: true } } };
+  const { things, thing } = await define({ spec });
+  const answer = await api.expect(422, { method: 'POST', path: things, body: thing('a', { spec: {} }) });
+  expect(messageOf(answer)).toContain('spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"');
+});
+
+test('a webhook sees a field that was applied, is owned, and will not be stored', async () => {
+  const { group, things, thing } = await define({ spec: { type: 'object', properties: {} } });
+  const hook = await registerMutating('applied', group, 'things');
+  const path = `${things}/a?fieldManager=applier`;
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const answer = await api.expect(201, { method: 'PATCH', path, headers, body: thing('a', { spec: { unknown: 1 } }) });
+  expect(hook.requests.map(({ object }) => object!['spec'])).toEqual([{ unknown: 1 }]);
+  expect(answer.json()).toMatchObject({ metadata: { managedFields: [{ fieldsV1: { 'f:spec': { 'f:unknown': {} } } }] }, spec: {} });
+  expect(answer.json<{ spec: object }>().spec).toEqual({});
+});
+
+describe('the scale of a custom object', () => {
+  const UNKNOWN = 'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"';
+  let path: string;
+
+  beforeAll(async () => {
+    const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+    const { things, thing } = await define({ spec: { type: 'object', properties: { replicas: { type: 'integer' } } } }, { subresources: { scale } });
+    await api.create(things, thing('a', { spec: { replicas: 1 } }));
+    path = `${things}/a/scale`;
+  });
+
+  test.each([
+    [[{ op: 'replace', path: '', value: {} }], 400, 'was undeterminable: name must be provided'],
+    [[{ op: 'remove', path: '/kind' }], 200, ''],
+    [[{ op: 'remove', path: '/apiVersion' }], 200, ''],
+    [{ kind: 'Foo' }, 422, 'no kind "Foo" is registered for version "autoscaling/v1" in scheme "k8s.io/client-go/scale/util.go:146"'],
+    [{ apiVersion: 'autoscaling/v2' }, 422, 'no kind "Scale" is registered for version "autoscaling/v2" in scheme "k8s.io/client-go/scale/util.go:146"'],
+    [{ apiVersion: 'a/b/c' }, 422, 'unexpected GroupVersion string: a/b/c'],
+    [{ apiVersion: 'extensions/v1beta1' }, 422, 'converting (v1beta1.Scale) to (v1.Scale): unknown conversion'],
+    [{ kind: 'DeleteOptions' }, 422, 'converting (v1.DeleteOptions) to (v1.Scale): unknown conversion'],
+    [{ kind: 'Status' }, 422, 'json: cannot unmarshal object into Go struct field Status.status of type string'],
+  ])('is patched as the type that it is: %j', async (body, status, message) => {
+    const headers = { 'content-type': `application/${Array.isArray(body) ? 'json' : 'merge'}-patch+json` };
+    const answer = await api.expect(status, { method: 'PATCH', path, headers, body });
+    if (message !== '') expect(messageOf(answer)).toContain(message);
+  });
+
+  test.each([
+    ['application/json', '{'],
+    ['application/json', '{"kind":"Foo","metadata":{"name":"a"}}'],
+    ['application/json', '{"apiVersion":"extensions/v1beta1","metadata":{"name":"a"}}'],
+    ['application/json', '{"metadata":{"name":"a"},"spec":{"replicas":"x"}}'],
+    ['application/yaml', 'a: ['],
+    ['application/vnd.kubernetes.protobuf', 'none'],
+  ])('is refused in the same words whatever is wrong with it: %s %s', async (type, body) => {
+    expect(messageOf(await api.expect(400, { method: 'PUT', path, headers: { 'content-type': type }, body: Buffer.from(body) }))).toBe(UNKNOWN);
+  });
+
+  test('may be sent in protobuf', async () => {
+    const scale = await api.expect(200, { path });
+    const schema = schemaOfKind('autoscaling', 'v1', 'Scale');
+    const body = encodeProtobufObject(schema, {
+      ...decode(schema, { ...scale.json<JsonObject>(), spec: { replicas: 5 } }),
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+    });
+    const answer = await api.expect(200, { method: 'PUT', path, headers: { 'content-type': 'application/vnd.kubernetes.protobuf' }, body });
+    expect(answer.json()).toMatchObject({ kind: 'Scale', spec: { replicas: 5 } });
+  });
 });

@@ -367,6 +367,35 @@ describe('the converter', () => {
     expect(await names('labelSelector=is%3Da&limit=1')).toEqual(['a']);
   });
 
+  test('a deletion that waits for finalizers answers with what was stored, read again; a dry run with what would be', async () => {
+    const { converter, things, thing } = await define();
+    await api.create(things('v1'), thing('v1', 'a', EXAMPLES['v1']!));
+    // Every conversion counts: to be marked, when it is stored, and when it is shown.
+    converter.respond = asResponder(({ desiredAPIVersion, objects }) =>
+      success(
+        objects.map((object) =>
+          converted({ ...object, spec: { ...object.spec, replicas: (object.spec!.replicas ?? object.spec!.count!) + 1 } }, desiredAPIVersion),
+        ),
+      ),
+    );
+    const deletion = async (options: object): Promise<Spec> => {
+      const answer = await api.expect(200, { method: 'DELETE', path: `${things('v2')}/a`, body: { orphanDependents: true, ...options } });
+      return answer.json<Thing>().spec!;
+    };
+    expect((await deletion({ dryRun: ['All'] })).count).toBe(5);
+    expect((await deletion({})).count).toBe(5);
+  });
+
+  test('a list of one name asks for its key, whatever else is selected', async () => {
+    const { converter, things, thing } = await define();
+    for (const name of ['a', 'b']) await api.create(things('v1'), thing('v1', name, EXAMPLES['v1']!));
+    const query = `${things('v2')}?fieldSelector=metadata.name%3D%3Da%2Cmetadata.name!%3Dx`;
+    expect((await api.get<TestList>(query)).items).toHaveLength(1);
+    expect((converter.bodies as unknown as { request: ConversionRequest }[]).map(({ request }) => request.objects.length)).toEqual([1]);
+    const late = await api.expect(504, { path: `${query}&limit=2&resourceVersion=99999999999` });
+    expect(late.headers['retry-after']).toBeUndefined();
+  });
+
   const answer = (change: (object: Record<string, unknown> & { metadata: Record<string, unknown> }) => void) => (request: ConversionRequest) =>
     success(
       request.objects.map((object) => {

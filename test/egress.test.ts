@@ -197,9 +197,9 @@ const refusal = async (...flags: string[]): Promise<string> => {
 
 test.each([
   [
-    'konnectivity by GRPC',
-    configuration({ name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: '/x' } } } }),
-    'failed to create dialer for egressSelection "cluster": the protocol GRPC of konnectivity is not supported by this server; HTTPConnect is, over TCP and UDS',
+    'konnectivity without a way to it',
+    configuration({ name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: {} } }),
+    'failed to validate egress selector configuration: service.connection.uds: Required value: UDS must be set with GRPC',
   ],
   [
     'nonsense',

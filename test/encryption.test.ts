@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { EtcdClient } from '../src/storage/engines/etcd/client.ts';
 import { RANGE, decodeRange, encodeRange } from '../src/storage/engines/etcd/messages.ts';
 import { KmsPlugin } from '../src/storage/encryption/kms/test-plugin.ts';
+import { KmsV1Plugin } from '../src/storage/encryption/kms/test-plugin-v1.ts';
 import { hasEtcd, startEtcd } from './support/etcd.ts';
 import { startServerOnEtcd } from './support/etcd-server.ts';
 import { CommandProcess, type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
@@ -15,8 +16,9 @@ const TEXT = 'a text that no disk is to see';
 const DATA = { password: Buffer.from(TEXT).toString('base64') };
 
 const plugins: KmsPlugin[] = [];
+const oldPlugins: KmsV1Plugin[] = [];
 afterEach(async () => {
-  for (const plugin of plugins.splice(0)) await plugin.close();
+  for (const plugin of [...plugins.splice(0), ...oldPlugins.splice(0)]) await plugin.close();
 });
 
 const key = (name: string) => ({ name, secret: Buffer.alloc(32, name).toString('base64') });
@@ -122,6 +124,43 @@ test('a plug-in keeps the keys, and the health of the server tells of it', async
   await expect.poll(async () => (await server.client().send({ path: `${SECRETS}/token` })).status, { timeout: 30_000 }).toBe(200);
   await server.stop();
 }, 60_000);
+
+describe('KMS v1', () => {
+  test('is refused without its gate', async () => {
+    const kms = configure([{ kms: { name: 'old', endpoint: 'unix:///tmp/none.sock' } }]);
+    const command = new CommandProcess(['serve', '--storage-backend=memory', `--data-dir=${temporaryFolder()}`, '--secure-port=0', kms]);
+    expect(await command.exited).toMatchObject({ code: 1 });
+    expect(command.lines.join('\n')).toContain(
+      'error while building transformers: KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.',
+    );
+  });
+
+  test('keeps the keys with its gate; each plug-in has a check of its own', async () => {
+    const socket = join(temporaryFolder(), 'kms.sock');
+    const plugin = await new KmsV1Plugin().listen(socket);
+    oldPlugins.push(plugin);
+    const dataDir = temporaryFolder();
+    const kms = configure([{ kms: { name: 'old', endpoint: `unix://${socket}`, timeout: '1s' } }]);
+    let server = await start(dataDir, kms, '--feature-gates=KMSv1=true');
+    await server.client().create(SECRETS, { metadata: { name: 'token' }, data: DATA });
+    await server.client().expect(200, { path: '/readyz/kms-provider-0' });
+    await server.stop();
+    expect(filesOf(dataDir)).toContain('k8s:enc:kms:v1:old:');
+
+    plugin.failure = 'the vault is sealed';
+    server = await start(dataDir, kms, '--feature-gates=KMSv1=true');
+    await server.client().expect(500, { path: '/readyz/kms-provider-0' });
+    const answer = await server.client().expect(500, { path: `${SECRETS}/token` });
+    expect(answer.json()).toMatchObject({
+      reason: 'InternalError',
+      message: 'Internal error occurred: failed get version from remote KMS provider: rpc error: code = Unknown desc = the vault is sealed',
+    });
+    await server.client().expect(500, { method: 'POST', path: SECRETS, body: { metadata: { name: 'other' }, data: DATA } });
+    plugin.failure = undefined;
+    await expect.poll(async () => (await server.client().send({ path: `${SECRETS}/token` })).status, { timeout: 30_000 }).toBe(200);
+    await server.stop();
+  }, 60_000);
+});
 
 test('a configuration that can not be used is told in one line', async () => {
   const command = new CommandProcess(['serve', '--storage-backend=memory', `--data-dir=${temporaryFolder()}`, '--secure-port=0', configure([])]);

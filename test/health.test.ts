@@ -85,3 +85,23 @@ test('the log begins with the version, and with --v=1 the flags; its end is logg
   );
   expect(ends.at(-1)).toMatch(/\] Stopped$/);
 });
+
+test('liveness fails when the event loop has stood still for longer than --livez-stall-limit, and says so', async () => {
+  const [strict, lenient] = await Promise.all(['1s', '10m'].map((limit) => startServer({ flags: [`--livez-stall-limit=${limit}`, '--v=2'] })));
+  for (const server of [strict!, lenient!]) {
+    const { text } = await server.client().expect(200, { path: '/livez?verbose&exclude=event-loop' });
+    expect(text).toContain('[+]event-loop excluded: ok');
+    server.signal('SIGSTOP');
+  }
+  // As long as they have to stand still.
+  await new Promise((resolve) => void setTimeout(resolve, 1_500));
+  for (const server of [strict!, lenient!]) server.signal('SIGCONT');
+  await expect.poll(async () => (await strict!.client().send({ path: '/livez' })).status).toBe(500);
+  const { text } = await strict!.client().send({ path: '/livez?verbose' });
+  expect(text).toContain('[-]event-loop failed: reason withheld');
+  await strict!.client().expect(500, { path: '/livez/event-loop' });
+  await strict!.client().expect(500, { path: '/readyz' });
+  await strict!.line(/event-loop.*the event loop has stood still for \d+ ms; --livez-stall-limit is 1000 ms/);
+  await lenient!.client().expect(200, { path: '/livez' });
+  await Promise.all([strict!.stop(), lenient!.stop()]);
+});

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthority, signCertificate } from '../src/serving/certificates/create.ts';
 import type { ApiClient } from './support/api-client.ts';
+import { hasEtcd, startEtcd } from './support/etcd.ts';
+import { startServerOnEtcd } from './support/etcd-server.ts';
 import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
 import { ALLOWED, WebhookServer } from './support/webhook-server.ts';
 
@@ -40,7 +42,7 @@ test('a slow request is told with its parts, as upstream traces it, and without 
     headers: { accept: 'application/json' },
   });
   const [head, number] = await server.line(
-    /^I\d{4} \S+ +\d+ trace\] Trace\[(\d+)\]: "Create" accept:application\/json,audit-id:[\w-]+,client:127\.0\.0\.1,api-group:,api-version:v1,name:,subresource:,namespace:default,protocol:HTTP\/1\.1,resource:configmaps,scope:namespace,url:\/api\/v1\/namespaces\/default\/configmaps,user-agent:,verb:POST \(\d\d-\w{3}-\d{4} [\d:.]+\) \(total time: \d+ms\):$/,
+    /^I\d{4} \S+ +\d+ trace\] Trace\[(\d+)\]: "Create" accept:application\/json,audit-id:[\w-]+,client:127\.0\.0\.1,api-group:,api-version:v1,name:,subresource:,namespace:default,protocol:HTTP\/1\.1,resource:configmaps,scope:resource,url:\/api\/v1\/namespaces\/default\/configmaps,user-agent:,verb:POST \(\d\d-\w{3}-\d{4} [\d:.]+\) \(total time: \d+ms\):$/,
   );
   expect(head).not.toContain('hidden');
   const [, waited] = await server.line(new RegExp(`^Trace\\[${number}\\]: ---"mutating-webhook" (\\d+)ms \\([\\d:.]+\\)$`));
@@ -65,6 +67,32 @@ test('a certificate that ends within a month', async () => {
   writeFileSync(join(folder, 'tls.key'), keyPem);
   const other = await startServer({ flags: [`--tls-cert-file=${folder}/tls.crt`, `--tls-private-key-file=${folder}/tls.key`] });
   await other.line(/^W.* A certificate expires soon file=".*tls\.crt" notAfter="[^"]+" daysLeft=9$/);
+});
+
+test('a watch whose client does not read is ended', async () => {
+  const unread = await api.open({ path: `${CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dunread` });
+  expect(unread.statusCode).toBe(200);
+  await api.create(CONFIG_MAPS, { metadata: { name: 'unread' } });
+  const isEnded = (): boolean => server.lines.some((line) => line.includes('A watch was ended'));
+  for (let i = 0; i < 200 && !isEnded(); i++) {
+    await api.update(`${CONFIG_MAPS}/unread`, { metadata: { name: 'unread' }, data: { i: `${i}`, much: 'x'.repeat(900_000) } });
+  }
+  await server.line(/^W.* A watch was ended: its client does not read events=\d+ bytes=\d+ verb="watch" resource="configmaps" .*auditId="[\w-]+"/);
+  unread.destroy();
+});
+
+test.skipIf(!hasEtcd())('a write that the store takes long for', async () => {
+  const etcd = await startEtcd();
+  const slow = await startServerOnEtcd(etcd.endpoints);
+  etcd.members[0]!.pause();
+  const written = slow.client().create(CONFIG_MAPS, { metadata: { name: 'slow' } });
+  // As long as the write has to take.
+  await new Promise((resolve) => void setTimeout(resolve, 700));
+  etcd.members[0]!.resume();
+  await written;
+  const [, durationMs] = await slow.line(/^W.* A write to the store was slow durationMs=(\d+) verb="create" resource="configmaps" .*auditId="[\w-]+"/);
+  expect(Number(durationMs)).toBeGreaterThanOrEqual(500);
+  await slow.stop();
 });
 
 test('phases of start and end, and controllers', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { countScriptedRequests } from './oracle/scripted-requests.mjs';
+import { admissionSeries, countScriptedRequests } from './oracle/scripted-requests.mjs';
 import { replayCorpus } from './support/oracle.ts';
 import { PROJECT_DIR } from './support/paths.ts';
 import { startServer } from './support/server.ts';
@@ -51,6 +51,7 @@ describe('metrics', () => {
   test.concurrent('a thousand requests are counted as a kube-apiserver counts them, series by series', { timeout: 60_000 }, async () => {
     const server = await startServer();
     expect(await countScriptedRequests(server.url)).toEqual(facts('request-counts.json'));
+    expect(await admissionSeries(server.url)).toEqual(facts('admission-series.json'));
     await server.stop();
   });
 });

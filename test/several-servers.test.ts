@@ -55,8 +55,11 @@ describe.runIf(hasEtcd())('two servers on one etcd', () => {
   afterAll(async () => {
     for (const client of clients) client.close();
     for (const server of servers) expect(await server.stop()).toEqual(CLEAN_EXIT);
-    // Neither has had anything to complain about.
-    for (const server of servers) expect(server.lines.filter((line) => /^[WEF]\d{4}/.test(line))).toEqual([]);
+    // Neither has had anything to complain about but the machine, which may be busy.
+    const complaints = servers.flatMap(({ lines }) =>
+      lines.filter((line) => /^[WEF]\d{4}/.test(line) && !/A write to the store was slow|keepalive ping failed/.test(line)),
+    );
+    expect(complaints).toEqual([]);
   });
 
   async function endpointAddresses(): Promise<string[]> {

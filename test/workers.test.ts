@@ -157,6 +157,7 @@ describe('workers', { timeout: 120_000 }, () => {
   test.each([
     [['--workers=many'], /--workers takes a number of processes up to 256, or auto, not "many"/],
     [['--workers=2', '--supervised'], /--supervised has no place beside --workers/],
+    [['--workers=2', '--debug-socket-path=/tmp/binnacle-debug.sock'], /--debug-socket-path has no place beside --workers/],
   ])('%j is refused in one line', async (flags, message) => {
     await expect(startServer({ flags })).rejects.toThrow(message);
   });

@@ -5,11 +5,15 @@ import { CURRENT_FACTS } from './current.ts';
 import { allSchemas, type EncodingFacts, type OpenApiDocument, type ProtoMessages, readFolder, readJson } from './openapi.ts';
 import { type ApiResourceList, printResources } from './resources-table.ts';
 import { buildTypes, type TypeEntry } from './types-table.ts';
-import { printTypeModules } from './typescript-types.ts';
+import { printKindMap, printTypeModules } from './typescript-types.ts';
+import { printGateHistory, printLifecycles } from './version-tables.ts';
 
 const FACTS_FOLDER = 'src/apis/facts';
+/** For the programs that the library is for. */
+const KIND_MAP = 'src/testing/built-in-kinds.ts';
 /** Beside the one module that reads it. */
 const INTERNAL_TYPES = 'src/apis/core/pod/internal-types.json';
+const GATE_HISTORY = 'src/options/feature-gate-history.ts';
 
 /** Every generated file, by its path in the repository, made from the folder of facts alone. */
 export function generate(factsFolder: string): Map<string, string> {
@@ -25,12 +29,16 @@ export function generate(factsFolder: string): Map<string, string> {
   const servedPackages = new Set([...schemas.keys(), 'io.k8s.api.apidiscovery.v2.'].map(packageOf));
   const served = new Map([...types].filter(([name]) => servedPackages.has(packageOf(name))));
   const unserved = new Map([...types].filter(([name]) => !served.has(name)));
+  const { kubernetes } = readJson<{ kubernetes: string }>(join(factsFolder, 'about.json'));
   return new Map([
+    [GATE_HISTORY, printGateHistory(readJson(join(factsFolder, 'feature-gate-history.json')), kubernetes)],
+    [`${FACTS_FOLDER}/lifecycles.ts`, printLifecycles(readJson(join(factsFolder, 'api-lifecycle.json')), kubernetes)],
     [`${FACTS_FOLDER}/types.json`, printTypes(served)],
     [`${FACTS_FOLDER}/types-unserved.json`, printTypes(unserved)],
     [`${FACTS_FOLDER}/packages.json`, printPackages(facts)],
     [INTERNAL_TYPES, `${JSON.stringify(readJson(join(factsFolder, 'internal-types.json')), undefined, 2)}\n`],
     ...[...printTypeModules(served)].map(([file, text]): [string, string] => [`${FACTS_FOLDER}/types/${file}`, text]),
+    [KIND_MAP, printKindMap(served, '../apis/facts/types')],
     [
       `${FACTS_FOLDER}/resources.json`,
       printResources({

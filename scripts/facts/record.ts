@@ -6,7 +6,7 @@ import { type FactFiles, printJson, printLines } from './print.ts';
 import { emulatedVersions, flagsOf, gatesOf } from './server/help.ts';
 import { connect } from './server/connection.ts';
 import { readDefaultServer, readEmulated, readFlagNames, readOptionalVersions, readSeenMetrics, type ServerFacts } from './server/read.ts';
-import { countScriptedRequests } from '../../test/oracle/scripted-requests.mjs';
+import { admissionSeries, countScriptedRequests } from '../../test/oracle/scripted-requests.mjs';
 import { type Programs, REFERENCE_TOKEN, startReference } from './server/reference.ts';
 import { disagreements } from './tree/gate-agreement.ts';
 import type { Gates } from './tree/feature-gates.ts';
@@ -84,6 +84,7 @@ async function readServer(url: string, token: string): Promise<ServerFacts> {
     replayCorpus(url);
     facts.files.set('metrics-seen.json', await readSeenMetrics(connection));
     facts.files.set('request-counts.json', printLines(await countScriptedRequests(url)));
+    facts.files.set('admission-series.json', printLines(await admissionSeries(url)));
   }
   return facts;
 }

@@ -84,3 +84,25 @@ test('counts what each step and each plug-in has come to, but not the checks beh
   await chain.mutate(write);
   expect(counts()).toHaveLength(4);
 });
+
+test("counts what upstream's plug-ins are called for, whether or not the target concerns them", async () => {
+  const { metrics, registry } = testEnvironment();
+  const chain = new AdmissionChain(metrics);
+  const counted = (): string[] =>
+    [...registry.print().matchAll(/^apiserver_admission_controller_admission_duration_seconds_count\{name="(\w+)".*rejected="(\w+)".* (\d+)$/gm)].map(
+      ([, name, rejected, count]) => `${name} ${rejected} ${count}`,
+    );
+  chain.use([
+    recorder([], 'LimitRanger', { targets: ['pods'] }),
+    recorder([], 'PodNodeSelector', { targets: ['pods'] }),
+    recorder([], 'MutatingAdmissionWebhook', { mutate: ({ name }) => (name === 'bad' ? refuse() : undefined) }),
+    recorder([], 'AlwaysDeny', { targets: ['secrets'] }),
+  ]);
+  await chain.mutate(writeOf('configmaps', {}));
+  await chain.mutate(writeOf('pods', {}));
+  expect(counted()).toEqual(['AlwaysDeny false 2', 'LimitRanger false 2', 'MutatingAdmissionWebhook false 2', 'PodNodeSelector false 2']);
+  registry.reset();
+  // Who stands behind the one that refuses is not called.
+  await expect(chain.mutate(writeOf('configmaps', { metadata: { name: 'bad' } }, { name: 'bad' }))).rejects.toThrow('no');
+  expect(counted()).toEqual(['LimitRanger false 1', 'MutatingAdmissionWebhook true 1', 'PodNodeSelector false 1']);
+});

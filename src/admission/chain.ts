@@ -3,8 +3,8 @@ import type { FieldError } from '../api/field-errors.ts';
 import { qualifiedResource } from '../api/api-object.ts';
 import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
 import type { AdmissionPlugin } from './plugin.ts';
-
-type Step = 'mutate' | 'validate';
+import { type AdmissionPluginFact, type AdmissionStep, admissionPlugins } from './plugin-order.ts';
+import { RouteCounts } from './route-counts.ts';
 
 /** What is done about a write: by one plug-in, or in the whole of a step. */
 type Work = (attributes: AdmissionAttributes) => Promise<void> | void;
@@ -17,6 +17,12 @@ interface Asked {
   readonly durations: Durations | undefined;
 }
 
+/** Those who are asked about one target, and what has come of it. */
+interface Round {
+  readonly asked: readonly Asked[];
+  readonly counts: RouteCounts;
+}
+
 /** What one operation meets: of the targets that someone named, those who look at it; of all else, those who look at everything. */
 interface Route {
   readonly byTarget: ReadonlyMap<string, Work>;
@@ -26,7 +32,8 @@ interface Route {
 }
 
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
-const LABELS: Readonly<Record<Step, StepLabel>> = { mutate: 'admit', validate: 'validate' };
+const LABELS: Readonly<Record<AdmissionStep, StepLabel>> = { mutate: 'admit', validate: 'validate' };
+const FACTS: ReadonlyMap<string, AdmissionPluginFact> = new Map(admissionPlugins.map((fact) => [fact.name, fact]));
 
 /**
  * The plug-ins in order: every mutation before the first validation. What each operation meets is worked out once, in `use`, which is called before the
@@ -35,41 +42,50 @@ const LABELS: Readonly<Record<Step, StepLabel>> = { mutate: 'admit', validate: '
 export class AdmissionChain implements AdmissionController {
   readonly #metrics: AdmissionMetrics;
   #rightsChecks: readonly AdmissionPlugin[] = [];
-  #routes: Record<Step, ReadonlyMap<AdmissionOperation, Route>> | undefined;
+  #routes: Record<AdmissionStep, ReadonlyMap<AdmissionOperation, Route>> | undefined;
+  #counts: RouteCounts[] = [];
 
   constructor(metrics: AdmissionMetrics) {
     this.#metrics = metrics;
+    metrics.onCollect(() => this.#counts.forEach((counts) => counts.collect()));
   }
 
   /** `checks` stand behind the plug-ins, and are no plug-ins to those who count. */
   use(plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[] = []): void {
-    const routes = (step: Step): Map<AdmissionOperation, Route> =>
-      new Map(OPERATIONS.map((operation) => [operation, this.#route(step, operation, this.#asked(step, operation, plugins, checks))]));
+    this.#counts = [];
+    const routes = (step: AdmissionStep): Map<AdmissionOperation, Route> =>
+      new Map(OPERATIONS.map((operation) => [operation, this.#route(step, operation, plugins, checks)]));
     this.#rightsChecks = checks.filter(({ rights }) => rights !== undefined);
     this.#routes = { mutate: routes('mutate'), validate: routes('validate') };
   }
 
-  #asked(step: Step, operation: AdmissionOperation, plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[]): Asked[] {
+  #route(step: AdmissionStep, operation: AdmissionOperation, plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[]): Route {
     const handles = (plugin: AdmissionPlugin): boolean => plugin[step] !== undefined && plugin.operations.has(operation);
-    const asked = (plugin: AdmissionPlugin, durations: Durations | undefined): Asked => ({
+    const label = LABELS[step];
+    /** Those that are counted, in order: upstream asks them all, whatever the target. */
+    const counted = new Map(
+      plugins.filter((plugin) => isCalled(plugin, step, operation)).map((plugin) => [plugin, this.#metrics.plugin(plugin.name, label, operation)]),
+    );
+    const asked = (plugin: AdmissionPlugin): Asked => ({
       targets: plugin.targets,
       work: (attributes) => plugin[step]!(attributes),
-      durations,
+      durations: counted.get(plugin),
     });
-    return [
-      ...plugins.filter(handles).map((plugin) => asked(plugin, this.#metrics.plugin(plugin.name, LABELS[step], operation))),
-      ...checks.filter(handles).map((check) => asked(check, undefined)),
-    ];
-  }
-
-  #route(step: Step, operation: AdmissionOperation, asked: readonly Asked[]): Route {
-    const workOf = step === 'mutate' ? askTwice : askOnce;
-    const named = new Set(asked.flatMap(({ targets }) => targets ?? []));
-    const lookingAt = (target: string): Asked[] => asked.filter(({ targets }) => targets?.includes(target) ?? true);
+    const all = [...plugins.filter(handles), ...checks.filter(handles)].map(asked);
+    const durationsInOrder = [...counted.values()];
+    const round = (those: readonly Asked[]): Work => {
+      const counts = new RouteCounts(
+        durationsInOrder,
+        those.map(({ durations }) => durations),
+      );
+      this.#counts.push(counts);
+      return (step === 'mutate' ? askTwice : askOnce)({ asked: those, counts });
+    };
+    const named = new Set(all.flatMap(({ targets }) => targets ?? []));
     return {
-      byTarget: new Map([...named].map((target) => [target, workOf(lookingAt(target))])),
-      others: workOf(asked.filter(({ targets }) => !targets)),
-      durations: this.#metrics.step(LABELS[step], operation),
+      byTarget: new Map([...named].map((target) => [target, round(all.filter(({ targets }) => targets?.includes(target) ?? true))])),
+      others: round(all.filter(({ targets }) => !targets)),
+      durations: this.#metrics.step(label, operation),
     };
   }
 
@@ -97,32 +113,57 @@ const targetOf = (attributes: AdmissionAttributes): string => {
   return attributes.subresource === '' ? resource : `${resource}/${attributes.subresource}`;
 };
 
+/** Whether upstream calls it; one that upstream does not have is called where it can be. */
+function isCalled(plugin: AdmissionPlugin, step: AdmissionStep, operation: AdmissionOperation): boolean {
+  const fact = FACTS.get(plugin.name);
+  if (fact === undefined) return plugin[step] !== undefined && plugin.operations.has(operation);
+  return fact.steps.includes(step) && fact.operations.includes(operation);
+}
+
 const askOnce =
-  (asked: readonly Asked[]): Work =>
+  (round: Round): Work =>
   (attributes) =>
-    run(asked, attributes, 0);
+    run(round, attributes, 0);
 
 /** With a second round of mutations, where one of the first has asked for it (apiserver/pkg/admission/reinvocation.go). */
 const askTwice =
-  (asked: readonly Asked[]): Work =>
+  (round: Round): Work =>
   (attributes) => {
-    const waiting = run(asked, attributes, 0);
-    return waiting ? waiting.then(() => runAgain(asked, attributes)) : runAgain(asked, attributes);
+    const waiting = run(round, attributes, 0);
+    return waiting ? waiting.then(() => runAgain(round, attributes)) : runAgain(round, attributes);
   };
 
-function runAgain(asked: readonly Asked[], attributes: AdmissionAttributes): Promise<void> | void {
+function runAgain(round: Round, attributes: AdmissionAttributes): Promise<void> | void {
   if (attributes.reinvocation !== 'requested') return;
   attributes.reinvocation = 'running';
-  return run(asked, attributes, 0);
+  return run(round, attributes, 0);
 }
 
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */
-function run(asked: readonly Asked[], attributes: AdmissionAttributes, from: number): Promise<void> | void {
-  for (let i = from; i < asked.length; i++) {
-    const { durations, work } = asked[i]!;
-    const waiting = durations ? measured(durations, work, attributes) : work(attributes);
-    if (waiting) return waiting.then(() => run(asked, attributes, i + 1));
+function run(round: Round, attributes: AdmissionAttributes, from: number): Promise<void> | void {
+  const { asked, counts } = round;
+  let at = from;
+  try {
+    for (; at < asked.length; at++) {
+      const { durations, work } = asked[at]!;
+      const waiting = durations ? measured(durations, work, attributes) : work(attributes);
+      if (waiting) return goOn(waiting, round, attributes, at);
+    }
+  } catch (error) {
+    counts.refused(at);
+    throw error;
   }
+  counts.passed++;
+}
+
+function goOn(waiting: Promise<void>, round: Round, attributes: AdmissionAttributes, at: number): Promise<void> {
+  return waiting.then(
+    () => run(round, attributes, at + 1),
+    (error: unknown) => {
+      round.counts.refused(at);
+      throw error;
+    },
+  );
 }
 
 /** The work, and the time it takes, whether it ends at once or later. */

@@ -95,7 +95,9 @@ describe('whom webhooks are called as', () => {
       false,
       'staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled',
     ],
-    ['staticManifestsDir: /etc', true, 'staticManifestsDir: Forbidden: static manifests are not read by this server yet'],
+    ['staticManifestsDir: etc', true, 'staticManifestsDir: Invalid value: "etc": must be an absolute file path'],
+    ['staticManifestsDir: /etc/passwd', true, 'staticManifestsDir: Invalid value: "/etc/passwd": must be a directory'],
+    ['staticManifestsDir: /no/such/folder', true, 'staticManifestsDir: Invalid value: "/no/such/folder": unable to read: ENOENT'],
     ['kubeconfigFile: /x', false, 'strict decoding error: unknown field "kubeconfigFile"'],
   ])('%s (gate on: %s) is refused', async (rest, isEnabled, message) => {
     await expect(read(rest, isEnabled)).rejects.toThrow(message);

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { ScopedResourceSelectorRequirement, Toleration } from '../apis/facts/types/core-v1.ts';
 import { type KubeconfigUsers, loadKubeconfigUsers } from '../client/kubeconfig.ts';
@@ -8,6 +9,7 @@ import { FieldErrors } from '../api/field-errors.ts';
 import { isJsonObject } from '../encoding/json.ts';
 import { EVENT_LIMIT_TYPES, type EventLimit } from './event-rate-limit.ts';
 import { type ImagePolicyConfiguration, readImagePolicy } from './image-policy/image-policy-configuration.ts';
+import type { StaticManifests } from './manifests/static-manifests.ts';
 import type { NodeSelectors } from './pod-node-selector.ts';
 import type { PodSecurityConfiguration } from './pod-security/exemptions.ts';
 import { policyOf } from './pod-security/policy.ts';
@@ -25,6 +27,10 @@ export interface PluginConfigurations {
   /** Whom webhooks are called as. */
   mutatingWebhookUsers?: KubeconfigUsers;
   validatingWebhookUsers?: KubeconfigUsers;
+  /** Folders of static manifests, by plug-in. */
+  manifestFolders?: Readonly<Record<string, string>>;
+  /** The same, read and followed. */
+  manifests?: ReadonlyMap<string, StaticManifests>;
 }
 
 const INTEGER: TypeSchema = { type: 'int32' };
@@ -86,10 +92,14 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['ResourceQuota', readLimitedResources],
   ['PodSecurity', readPodSecurity],
   ['ImagePolicyWebhook', async (text) => ({ imagePolicy: await readImagePolicy(text) })],
-  ['MutatingAdmissionWebhook', async (text, isEnabled) => named('mutatingWebhookUsers', await readWebhookUsers(text, isEnabled))],
-  ['ValidatingAdmissionWebhook', async (text, isEnabled) => named('validatingWebhookUsers', await readWebhookUsers(text, isEnabled))],
-  ['MutatingAdmissionPolicy', (text, isEnabled) => readPolicyConfiguration(text, 'MutatingAdmissionPolicyConfiguration', isEnabled)],
-  ['ValidatingAdmissionPolicy', (text, isEnabled) => readPolicyConfiguration(text, 'ValidatingAdmissionPolicyConfiguration', isEnabled)],
+  ...['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'].map((plugin): [string, Reader] => [
+    plugin,
+    (text, isEnabled) => readWebhooks(plugin, text, isEnabled),
+  ]),
+  ...['MutatingAdmissionPolicy', 'ValidatingAdmissionPolicy'].map((plugin): [string, Reader] => [
+    plugin,
+    (text, isEnabled) => readPolicies(plugin, text, isEnabled),
+  ]),
 ]);
 
 /** Those that read a configuration. To all others one may be given, as upstream has it, but they do not look at it. */
@@ -100,34 +110,44 @@ export async function readPluginConfiguration(plugin: string, text: string, isEn
   return (await READERS.get(plugin)?.(text, isEnabled)) ?? {};
 }
 
-const named = (field: 'mutatingWebhookUsers' | 'validatingWebhookUsers', users: KubeconfigUsers | undefined): PluginConfigurations =>
-  users ? { [field]: users } : {};
-
-async function readWebhookUsers(text: string, isEnabled: IsEnabled): Promise<KubeconfigUsers | undefined> {
+async function readWebhooks(plugin: string, text: string, isEnabled: IsEnabled): Promise<PluginConfigurations> {
   const read = (await decodeConfiguration(text, WEBHOOKS)) as { kubeConfigFile?: string; staticManifestsDir?: string };
   const { kubeConfigFile = '' } = read;
   const errors = new FieldErrors();
   if (kubeConfigFile !== '' && !isAbsolute(kubeConfigFile)) errors.at('kubeConfigFile').invalid(kubeConfigFile, 'must be an absolute file path');
   throwFaults(errors);
-  refuseManifests(read, isEnabled);
-  return kubeConfigFile === '' ? undefined : loadKubeconfigUsers(kubeConfigFile);
+  const folder = await manifestFolder(plugin, read, isEnabled);
+  if (kubeConfigFile === '') return folder;
+  const users = plugin === 'MutatingAdmissionWebhook' ? 'mutatingWebhookUsers' : 'validatingWebhookUsers';
+  return { ...folder, [users]: await loadKubeconfigUsers(kubeConfigFile) };
 }
 
-async function readPolicyConfiguration(text: string, kind: string, isEnabled: IsEnabled): Promise<PluginConfigurations> {
-  refuseManifests(await decodeConfiguration(text, policyConfiguration(kind)), isEnabled);
-  return {};
-}
+const readPolicies = async (plugin: string, text: string, isEnabled: IsEnabled): Promise<PluginConfigurations> =>
+  manifestFolder(plugin, await decodeConfiguration(text, policyConfiguration(`${plugin}Configuration`)), isEnabled);
 
-/** Upstream has them behind a gate that is off; here they are still to come (plugin/manifest/validation.go; KEP-5793). */
-function refuseManifests({ staticManifestsDir = '' }: { staticManifestsDir?: unknown }, isEnabled: IsEnabled): void {
-  if (staticManifestsDir === '') return;
-  const errors = new FieldErrors();
-  const isOn = isEnabled('ManifestBasedAdmissionControlConfig');
-  const why = isOn
-    ? 'static manifests are not read by this server yet'
-    : 'staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled';
-  errors.at('staticManifestsDir').forbidden(why);
+/** Upstream has them behind a gate that is off (plugin/manifest/validation.go; KEP-5793). */
+async function manifestFolder(
+  plugin: string,
+  { staticManifestsDir = '' }: { staticManifestsDir?: unknown },
+  isEnabled: IsEnabled,
+): Promise<PluginConfigurations> {
+  const folder = String(staticManifestsDir);
+  if (folder === '') return {};
+  const errors = new FieldErrors().at('staticManifestsDir');
+  const problem = isAbsolute(folder) ? await folderProblem(folder) : 'must be an absolute file path';
+  if (!isEnabled('ManifestBasedAdmissionControlConfig'))
+    errors.forbidden('staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled');
+  else if (problem !== undefined) errors.invalid(folder, problem);
   throwFaults(errors);
+  return { manifestFolders: { [plugin]: folder } };
+}
+
+async function folderProblem(folder: string): Promise<string | undefined> {
+  try {
+    return (await stat(folder)).isDirectory() ? undefined : 'must be a directory';
+  } catch (error) {
+    return `unable to read: ${(error as Error).message}`;
+  }
 }
 
 async function readEventLimits(text: string): Promise<PluginConfigurations> {

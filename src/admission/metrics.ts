@@ -20,7 +20,7 @@ export interface ConditionOwner {
 const MAX_CODE = 600;
 
 interface Observable {
-  observe(value: number): void;
+  observe(value: number, times?: number): void;
 }
 
 /** What is observed over and over with the same labels, the last of which says whether it was refused: found once. */
@@ -37,13 +37,20 @@ export class Durations {
     const series = isRejected ? (this.#rejected ??= this.#seriesOf('true')) : (this.#admitted ??= this.#seriesOf('false'));
     for (const one of series) one.observe(durationMs / 1000);
   }
+
+  /** So many that were let through without being looked at. */
+  passed(times: number): void {
+    for (const one of (this.#admitted ??= this.#seriesOf('false'))) one.observe(0, times);
+  }
 }
 
 /** What admission counts, by upstream's names and labels (apiserver/pkg/admission/metrics and those of its policies). Durations are given in milliseconds. */
 export class AdmissionMetrics {
+  readonly #registry: MetricRegistry;
   readonly #families: ReturnType<typeof registerFamilies>;
 
   constructor(registry: MetricRegistry) {
+    this.#registry = registry;
     this.#families = registerFamilies(registry);
     // Shown before there is one, as upstream does.
     for (const operation of ['create', 'update']) for (const resource of ['pod', 'controller']) this.#families.podExemptions.with(operation, resource, '');
@@ -53,6 +60,11 @@ export class AdmissionMetrics {
   step(step: StepLabel, operation: AdmissionOperation): Durations {
     const { step: histogram, stepSummary } = this.#families;
     return new Durations((rejected) => [histogram.with(step, operation, rejected), stepSummary.with(step, operation, rejected)]);
+  }
+
+  /** Runs before each scrape. */
+  onCollect(collect: () => void): void {
+    this.#registry.onCollect(collect);
   }
 
   /** Of one plug-in. Keep it. */

@@ -30,6 +30,7 @@ export interface PluginEnvironment {
   /** Whether clients may ask for a resource in that version: --runtime-config switches versions off. */
   isServed(group: string, version: string, plural: string): boolean;
   metrics: AdmissionMetrics;
+  now(): Date;
   options: PluginOptions;
 }
 

@@ -15,7 +15,7 @@ export function refusalWithCause(attributes: AdmissionAttributes, why: string, c
 }
 
 /** What upstream's client says of a name with which it can make no request; undefined where it can. */
-export function unaskable(name: string): string | undefined {
+export function lookupNameError(name: string): string | undefined {
   const errors = pathSegmentErrors(name);
   return errors.length === 0 ? undefined : `invalid resource name ${quote(name)}: [${errors.join(' ')}]`;
 }

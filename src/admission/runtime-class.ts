@@ -6,7 +6,7 @@ import { unknownError } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { compareQuantities, parseQuantity } from '../api/quantity.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
-import { refusal, unaskable } from './refusal.ts';
+import { refusal, lookupNameError } from './refusal.ts';
 import { mergeTolerations } from './toleration-merge.ts';
 
 type Amounts = Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ function classOf(attributes: AdmissionAttributes, { spec }: Pod, classes: Inform
   const name = spec.runtimeClassName;
   if (name === undefined) return undefined;
   const found = name === '' ? undefined : classes.get('', name);
-  const why = unaskable(name);
+  const why = lookupNameError(name);
   if (why !== undefined) throw unknownError(why);
   if (!found) throw refusal(attributes, `pod rejected: RuntimeClass ${quote(name)} not found`);
   return found;

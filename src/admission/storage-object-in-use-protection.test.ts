@@ -9,7 +9,7 @@ test.each([
   ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection'],
 ])('StorageObjectInUseProtection: %s get %s', async (target, finalizer) => {
   const finalizersOf = async (metadata: object): Promise<string[] | undefined> =>
-    (await admit<ApiObject>(storageObjectInUseProtection, writeOf(target, { metadata }))).metadata.finalizers;
+    (await admit<ApiObject>(storageObjectInUseProtection({ isEnabled: () => true }), writeOf(target, { metadata }))).metadata.finalizers;
   expect(await finalizersOf({})).toEqual([finalizer]);
   expect(await finalizersOf({ finalizers: ['a', finalizer] })).toEqual(['a', finalizer]);
 });

@@ -1,4 +1,4 @@
-import { type AdmissionPlugin, CREATE } from './plugin.ts';
+import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
 
 /** By resource; their controllers take them away. */
 const FINALIZERS: ReadonlyMap<string, string> = new Map([
@@ -8,14 +8,14 @@ const FINALIZERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Storage that something still uses is not deleted under it (plugin/pkg/admission/storage/storageobjectinuseprotection; KEP-498). */
-export const storageObjectInUseProtection: AdmissionPlugin = {
+export const storageObjectInUseProtection = ({ isEnabled }: Pick<PluginEnvironment, 'isEnabled'>): AdmissionPlugin => ({
   name: 'StorageObjectInUseProtection',
   operations: CREATE,
-  targets: ['persistentvolumes', 'persistentvolumeclaims', 'volumeattributesclasses.storage.k8s.io'],
+  targets: ['persistentvolumes', 'persistentvolumeclaims', ...(isEnabled('VolumeAttributesClass') ? ['volumeattributesclasses.storage.k8s.io'] : [])],
   mutate({ resource, object }) {
     const { metadata } = object!;
     const finalizer = FINALIZERS.get(resource)!;
     const present = metadata.finalizers ?? [];
     if (!present.includes(finalizer)) metadata.finalizers = [...present, finalizer];
   },
-};
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
+import { entryInList, entryOfLegacyList, groupsInList } from './discovery-entry.ts';
 
 const list = (...versions: object[]): object => ({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: 'g' }, versions }, 7, { metadata: null }] });
 
@@ -66,4 +66,23 @@ test('of a legacy list, subresources go below their resource', () => {
   });
   const other = { name: 'things/x', namespaced: false, verbs: [] };
   expect(() => entryOfLegacyList({ kind: 'APIResourceList', resources: [resources[1], other] }, 'v1')).toThrow('scope do not match');
+});
+
+test('of a list, all groups, with nothing that the types do not have', () => {
+  const things = { resource: 'things', scope: 'Cluster', verbs: ['get'], responseKind: { kind: 'Thing' }, unknown: 1 };
+  expect(groupsInList(list({ version: 'v1', resources: [things, 3], freshness: 'Current', more: 1 }, { version: 7 }))).toEqual([
+    {
+      metadata: { name: 'g' },
+      versions: [
+        {
+          version: 'v1',
+          resources: [{ resource: 'things', responseKind: { group: '', version: '', kind: 'Thing' }, scope: 'Cluster', singularResource: '', verbs: ['get'] }],
+          freshness: 'Current',
+        },
+        { version: '' },
+      ],
+    },
+    { metadata: {}, versions: [] },
+  ]);
+  for (const other of [{ kind: 'APIGroupList' }, [], 'x', null]) expect(() => groupsInList(other)).toThrow('the answer is no APIGroupDiscoveryList');
 });

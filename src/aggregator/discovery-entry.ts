@@ -1,5 +1,6 @@
 import { isJsonObject } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
+import type { GroupDiscovery, VersionDiscovery } from '../server/discovery/merge-peers.ts';
 
 /* What another server says of its resources, made into what ours says of them. Of what was sent, only what the types have is taken. */
 
@@ -10,6 +11,21 @@ export function entryInList(list: unknown, group: string, version: string): Json
   const found = groups.flatMap((item) => objectsIn(item['versions'])).find((candidate) => candidate['version'] === version);
   return found && { version, ...nonEmpty('resources', objectsIn(found['resources']).map(resourceOf)) };
 }
+
+/** All of an APIGroupDiscoveryList. Throws where it is no such list. */
+export function groupsInList(list: unknown): GroupDiscovery[] {
+  if (!isJsonObject(list) || list['kind'] !== 'APIGroupDiscoveryList') throw new Error('the answer is no APIGroupDiscoveryList');
+  return objectsIn(list['items']).map(({ metadata, versions }) => {
+    const name = isJsonObject(metadata) ? text(metadata['name']) : '';
+    return { metadata: name === '' ? {} : { name }, versions: objectsIn(versions).map(versionOf) };
+  });
+}
+
+const versionOf = ({ version, resources, freshness }: JsonObject): VersionDiscovery => ({
+  version: text(version),
+  ...nonEmpty('resources', objectsIn(resources).map(resourceOf)),
+  ...(text(freshness) !== '' && { freshness: text(freshness) }),
+});
 
 /** The same of a legacy APIResourceList (apiserver/pkg/endpoints, ConvertGroupVersionIntoToDiscovery). Throws where it is no such list. */
 export function entryOfLegacyList(list: unknown, version: string): JsonObject {

@@ -4,19 +4,15 @@ import type { HostAndPort, ServiceAddress } from '../client/service-address.ts';
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import { writeTextError } from '../server/filters/write-error.ts';
 import type { KeyPair } from '../serving/certificates/pem.ts';
-import type { Exchange } from '../serving/exchange.ts';
 import type { TlsTarget } from '../serving/tls-dialer.ts';
+import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
 import { type Fetched, fetchWhole } from '../serving/proxy/fetch.ts';
-import { type ForwardOptions, type ProxyTarget, forward } from '../serving/proxy/forward.ts';
-import { reencodedPath, sortedQuery } from '../serving/proxy/go-url.ts';
-import { joinPaths } from '../serving/proxy/links.ts';
-import { rewriteLinks } from '../serving/proxy/rewrite-links.ts';
 import { type BackendCall, Transport } from '../serving/proxy/transport.ts';
-import { isUpgradeRequest, tunnel } from '../serving/proxy/upgrade.ts';
-import { type Dial, hostPort } from '../net/dial.ts';
+import type { Dial } from '../net/dial.ts';
 import { equalJson } from '../encoding/json-equal.ts';
 import type { User } from '../api/user.ts';
 import { identityHeaders } from './identity-headers.ts';
+import { proxyRequest } from './proxy-request.ts';
 
 /** How other API servers are reached, whichever it is. */
 export interface RemoteEnvironment {
@@ -24,6 +20,7 @@ export interface RemoteEnvironment {
   onRefused?(request: ServerRequest): void;
   addressOf: ServiceAddress;
   dial?: Dial | undefined;
+  onWeakCertificate?: WeakCertificateListener;
   /** `--proxy-client-cert-file`: by it they know that the identity in our headers is true. */
   clientCertificate(): KeyPair | undefined;
   /** `--aggregator-reject-forwarding-redirect` */
@@ -67,7 +64,7 @@ export class RemoteApi {
     this.#service = service;
     this.#isAvailable = isAvailable(service);
     this.#tls = this.#tlsTarget();
-    this.#transport = new Transport({ dial: environment.dial, tls: this.#tls });
+    this.#transport = this.#openTransport();
   }
 
   get service(): APIService {
@@ -91,7 +88,12 @@ export class RemoteApi {
     if (equalJson(tls, this.#tls)) return;
     this.#tls = tls;
     this.#transport.retire();
-    this.#transport = new Transport({ dial: this.#environment.dial, tls });
+    this.#transport = this.#openTransport();
+  }
+
+  #openTransport(): Transport {
+    const { dial, onWeakCertificate } = this.#environment;
+    return new Transport({ dial, tls: this.#tls, onWeakCertificate });
   }
 
   /** It is registered no more. What is under way may end. */
@@ -146,27 +148,16 @@ export class RemoteApi {
   }
 
   /** Rejects where no answer comes. */
-  async #proxy(request: ServerRequest, { host, port }: HostAndPort): Promise<void> {
-    const { exchange, info, user, auditId } = request;
-    const headers = identityHeaders(user, this.#environment.sendsUid);
-    if (auditId !== '') headers['audit-id'] = auditId;
-    if (request.traceparent !== undefined) headers['traceparent'] = request.traceparent;
-    const [path, query] = sentTarget(exchange.target);
-    const target = { transport: this.#transport, host, port, path: query === '' ? path : `${path}?${query}` };
-    if (isUpgradeRequest(exchange)) return tunnel(exchange, target, { headers, signal: request.signal });
-    const authority = hostPort(host, port);
-    const isLongRunning = request.deadlineMs === undefined;
-    const options: ForwardOptions = {
-      headers,
-      forwarded: { uri: joinPaths('', path), host: authority, proto: 'https' },
-      rewrite: (response) => rewriteLinks(response, { prefix: '', backendHost: authority, clientHost: authority, origin: `https://${authority}` }),
-      rejectsRedirects: this.#environment.rejectsRedirects,
-      isLongRunning,
-      // A request with a deadline is answered when that passes, and so cancelled. Making a signal costs more than it seems.
-      signal: isLongRunning ? request.signal : undefined,
-    };
+  #proxy(request: ServerRequest, address: HostAndPort): Promise<void> {
+    const { info } = request;
+    // Clients ask every server for its resources: a slow one must not hold them up.
     const isDiscovery = !info.isResourceRequest && isGroupVersionPath(info.path);
-    return isDiscovery ? forwardInTime(exchange, target, options) : forward(exchange, target, options);
+    const { sendsUid, rejectsRedirects } = this.#environment;
+    return proxyRequest(
+      request,
+      { transport: this.#transport, ...address },
+      { sendsUid, rejectsRedirects, ...(isDiscovery && { timeoutMs: DISCOVERY_TIMEOUT_MS }) },
+    );
   }
 
   #tlsTarget(): TlsTarget {
@@ -183,21 +174,4 @@ export class RemoteApi {
 const isAvailable = ({ status }: APIService): boolean =>
   status.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') ?? false;
 
-/** What a request asks for, as Go's proxy writes it anew. */
-function sentTarget(target: string): [path: string, query: string] {
-  const at = target.indexOf('?');
-  return at === -1 ? [reencodedPath(target), ''] : [reencodedPath(target.slice(0, at)), sortedQuery(target.slice(at + 1))];
-}
-
 const isGroupVersionPath = (path: string): boolean => /^\/*[^/]+\/[^/]*\/[^/]+\/*$/.test(path);
-
-/** Clients ask every server for its resources: a slow one must not hold them up. */
-async function forwardInTime(exchange: Exchange, target: ProxyTarget, options: ForwardOptions): Promise<void> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error('context deadline exceeded')), DISCOVERY_TIMEOUT_MS);
-  try {
-    await forward(exchange, target, { ...options, signal: late.signal });
-  } finally {
-    clearTimeout(timer);
-  }
-}

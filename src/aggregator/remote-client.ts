@@ -145,7 +145,7 @@ const metadataFeed = (client: RemoteResourceClient): RemoteFeed => ({
   watch: (resourceVersion, signal) => client.watch(resourceVersion, signal),
 });
 
-/** The server's own Status counts; an answer that has none is no verdict about an object. */
+/** The server's own Status counts; an answer that has none says nothing about an object. */
 function refusal(code: number, value: Json): Error {
   if (!isJsonObject(value) || value['kind'] !== 'Status' || typeof value['reason'] !== 'string') return new Error(`another server answered ${code}`);
   const message = typeof value['message'] === 'string' ? value['message'] : `another server answered ${code}`;

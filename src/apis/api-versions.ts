@@ -1,7 +1,7 @@
 import { type GroupVersionFacts, type ResourceFacts, groupVersions, resourcesOf } from './facts/resources.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
-import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
+import { type ApiVersion, type InstalledResource, storageVersionHashOf } from '../registry/api-version.ts';
 
 /** Whether a resource of a group-version is on: as it is by default, or as --runtime-config changes it. */
 export type IsServed = (facts: GroupVersionFacts, plural: string) => boolean;
@@ -55,4 +55,10 @@ function subresourcesIn(definition: ResourceDefinition, served: ServedVersion): 
   return Object.fromEntries(Object.entries(subresources).map(([name, subresource]) => [name, inVersion(subresource)]));
 }
 
-const withFacts = (installed: InstalledResource, { storageVersionHash = '' }: ResourceFacts): InstalledResource => ({ ...installed, storageVersionHash });
+function withFacts(installed: InstalledResource, { storageVersionHash = '' }: ResourceFacts): InstalledResource {
+  const { group, kind, storage } = installed.definition;
+  return {
+    ...installed,
+    storageVersionHash: storage.form?.isForOlder ? storageVersionHashOf({ group, version: storage.form.version!, kind }) : storageVersionHash,
+  };
+}

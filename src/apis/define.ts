@@ -8,6 +8,7 @@ import { DEFAULT_SETTINGS } from './features.ts';
 import { columnsOf, type ResourceFacts, resourceFacts } from './facts/resources.ts';
 import { schemaOfKind } from './facts/schemas.ts';
 import { withOlderVersions } from './older-versions.ts';
+import { validateFinalizerNames } from './validation/finalizer-names.ts';
 
 /** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
 type ResourceName = `${string}/${string}`;
@@ -20,6 +21,8 @@ export interface Strategy<T extends ApiObject> extends Omit<Partial<ResourceDefi
   table?: Omit<TableRules<T>, 'columns'>;
   /** Fills in what the client left out, in the storage version. */
   default?(object: T, context: KindContext): void;
+  /** Of new and of changed objects, before their other rules: what the older groups demand of finalizers (pkg/apis/core/validation ValidateObjectMeta). */
+  validatesFinalizerNames?: true;
   /** Sent as a warning with every request for the version that is stored; other versions have their own. */
   deprecation?: string;
   /** Where it is kept as a kind of another group (events): that one's name, and the ways there and back. Hooks, selectors and cells see that kind. */
@@ -50,7 +53,17 @@ const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0), s
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, strategy: Strategy<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
-  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...rules } = strategy;
+  const {
+    default: fillDefaults,
+    deprecation,
+    storedAs,
+    alsoServed = [],
+    cells = {},
+    undeclaredCells = [],
+    subresources = {},
+    validatesFinalizerNames,
+    ...rules
+  } = strategy;
   const stored = {
     group,
     version,
@@ -72,6 +85,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     settings: DEFAULT_SETTINGS,
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
     ...rules,
+    ...(validatesFinalizerNames && withFinalizerNames(rules)),
     storage: {
       prefix: plural,
       ...rules.storage,
@@ -90,6 +104,20 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
   };
   return withSchema(definition, storedAs && resourceFacts(storedAs.name)) as unknown as ResourceDefinition<T>;
 }
+
+const withFinalizerNames = <T extends ApiObject>({
+  validate,
+  validateUpdate,
+}: Pick<Strategy<T>, 'validate' | 'validateUpdate'>): Pick<Strategy<T>, 'validate' | 'validateUpdate'> => ({
+  validate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validate?.(write, errors);
+  },
+  validateUpdate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateUpdate?.(write, errors);
+  },
+});
 
 /** Where nobody says in what context an object is read. */
 const withoutServer = <V extends Pick<OtherVersion, 'default' | 'toStored'>>(served: V): V => ({

@@ -1,3 +1,4 @@
+import { validatingWebhookConfigurations } from './admissionregistration/validating-webhook-configuration.ts';
 import { describe, expect, test } from 'vitest';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { deployments } from './apps/deployment.ts';
@@ -14,12 +15,14 @@ import { pods } from './core/pod/pod.ts';
 import { defineServices } from './core/service.ts';
 import type { KindSettings } from '../registry/write.ts';
 import { type ApiFeature, apiFeatures, featuresWhere } from './features.ts';
+import { endpointSlices } from './discovery/endpoint-slice.ts';
 import { ingresses } from './networking/ingress.ts';
 import { deviceClasses } from './resource/device-class.ts';
 import { resourceClaims } from './resource/resource-claim.ts';
 import { resourceSlices } from './resource/resource-slice.ts';
 import { podGroups } from './scheduling/pod-group.ts';
 import { csiDrivers } from './storage/csi-driver.ts';
+import { csiNodes } from './storage/csi-node.ts';
 import { created, NOW, updated } from './testing/kind-tester.ts';
 import { withSettings } from './with-settings.ts';
 
@@ -101,7 +104,12 @@ const PROBES: Partial<Record<ApiFeature, (kindSettings: KindSettings) => unknown
       dataSourceRef: { apiGroup: 'a.io', kind: 'K', name: 'n', namespace: 'o' },
     },
   }),
+  CSIServiceAccountTokenSecrets: make(csiDrivers, {
+    metadata: { name: 'x' },
+    spec: { tokenRequests: [{ audience: 'a' }], serviceAccountTokenInSecrets: true },
+  }),
   DeploymentReplicaSetTerminatingReplicas: change(deployments, workload, ({ status }) => (status.terminatingReplicas = 1), 'status'),
+  DRAAdminAccess: make(resourceClaims, exactly({ adminAccess: true })),
   DRAConsumableCapacity: make(resourceSlices, slice({ allowMultipleAllocations: true })),
   DRADeviceBindingConditions: results({ bindingConditions: ['a'], bindingFailureConditions: ['b'] }),
   DRADeviceTaints: make(resourceSlices, slice({ taints: [{ key: 'k', effect: 'NoExecute' }] })),
@@ -117,19 +125,27 @@ const PROBES: Partial<Record<ApiFeature, (kindSettings: KindSettings) => unknown
     'status',
   ),
   DRAWorkloadResourceClaims: make(podGroups, { spec: { schedulingPolicy: { basic: {} }, resourceClaims: [{ name: 'c', resourceClaimName: 'r' }] } }),
+  DynamicResourceAllocation: make(pods, pod({ resourceClaims: [{ name: 'c', resourceClaimName: 'r' }] }, { resources: { claims: [{ name: 'c' }] } })),
   EnvFiles: make(pods, pod({}, { env: [{ name: 'E', valueFrom: { fileKeyRef: { key: 'k', path: 'p', volumeName: 'v' } } }] })),
   GenericWorkload: make(pods, pod({ schedulingGroup: { podGroupName: 'g' } })),
   HostnameOverride: make(pods, pod({ hostnameOverride: 'h' })),
   HPAConfigurableTolerance: make(horizontalPodAutoscalers, autoscaler({ behavior: { scaleUp: { tolerance: '0.1' } } })),
   HPAScaleToZero: make(horizontalPodAutoscalers, autoscaler({ minReplicas: 0 })),
+  ImageVolume: make(pods, pod({ volumes: [{ name: 'v', image: { reference: 'i' } }] }, { volumeMounts: [{ name: 'v', mountPath: '/v' }] })),
   ImageVolumeWithDigest: containerStatus({ volumeMounts: [{ name: 'v', mountPath: '/', volumeStatus: { image: { imageRef: 'r' } } }] }),
   InPlacePodLevelResourcesVerticalScaling: podStatus({ resources: { requests: { cpu: '1' } } }),
   InPlacePodVerticalScalingInitContainers: resized({ initContainers: [{ name: 'i', image: 'i', resources: { requests: { cpu: '1' } } }] }, (spec) => {
     spec.initContainers[0].resources.requests.cpu = '2';
   }),
+  ManifestBasedAdmissionControlConfig: make(validatingWebhookConfigurations, { metadata: { name: 'x.static.k8s.io' } }),
   MatchLabelKeysInPodTopologySpread: make(pods, spread({ matchLabelKeys: ['app'] })),
   MatchLabelKeysInPodTopologySpreadSelectorMerge: make(pods, spread({ matchLabelKeys: ['app'] })),
   MaxUnavailableStatefulSet: make(statefulSets, { spec: { ...workload.spec, serviceName: 's', updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } }),
+  MutableCSINodeAllocatableCount: change(
+    csiNodes,
+    { metadata: { name: 'x' }, spec: { drivers: [{ name: 'd.io', nodeID: 'n', allocatable: { count: 1 } }] } },
+    ({ spec }) => (spec.drivers[0].allocatable.count = 2),
+  ),
   MutablePodResourcesForSuspendedJobs: suspended((spec) => (spec.containers[0].resources = { requests: { cpu: '1' } })),
   MutablePVNodeAffinity: change(
     persistentVolumes,
@@ -152,6 +168,8 @@ const PROBES: Partial<Record<ApiFeature, (kindSettings: KindSettings) => unknown
   PodCertificateRequest: make(pods, projected({ podCertificate: { signerName: 'a.io/b', keyType: 'ED25519', credentialBundlePath: 'p' } })),
   PodDeletionCost: make(pods, { metadata: { name: 'x', namespace: 'n', annotations: { 'controller.kubernetes.io/pod-deletion-cost': 'y' } }, ...pod() }),
   PodLevelResources: make(pods, pod({ resources: { requests: { cpu: '1' } } })),
+  PodObservedGenerationTracking: podStatus({ observedGeneration: 1 }),
+  PreferSameTrafficDistribution: make(endpointSlices, { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'], hints: { forNodes: [{ name: 'n' }] } }] }),
   RelaxedServiceNameValidation: make(ingresses, { spec: { defaultBackend: { service: { name: '1a', port: { number: 1 } } } } }),
   ResourceHealthStatus: containerStatus({ allocatedResourcesStatus: [{ name: 'a.io/b', resources: [{ resourceID: 'r' }] }] }),
   ResourceHealthStatusMessage: containerStatus({ allocatedResourcesStatus: [{ name: 'a.io/b', resources: [{ resourceID: 'r', message: 'm' }] }] }),
@@ -164,6 +182,9 @@ const PROBES: Partial<Record<ApiFeature, (kindSettings: KindSettings) => unknown
   TaintTolerationComparisonOperators: make(pods, pod({ tolerations: [{ key: 'a', operator: 'Gt', value: '1', effect: 'NoSchedule' }] })),
   TopologyAwareWorkloadScheduling: make(podGroups, { spec: { schedulingPolicy: { basic: {} }, schedulingConstraints: { topology: [{ key: 'a' }] } } }),
   UserNamespacesHostNetworkSupport: make(pods, pod({ hostUsers: false, hostNetwork: true })),
+  VolumeAttributesClass: make(persistentVolumeClaims, {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } }, volumeAttributesClassName: 'gold' },
+  }),
   VolumeLimitScaling: make(csiDrivers, { metadata: { name: 'x' }, spec: { preventPodSchedulingIfMissing: true } }),
   WorkloadAwarePreemption: make(podGroups, { spec: { schedulingPolicy: { basic: {} }, priority: 7 } }),
 };

@@ -2,7 +2,7 @@ import type { KindSettings } from '../registry/write.ts';
 
 /**
  * Features that kinds ask for, and whether each is on where nobody says otherwise (pkg/features, at v1.36). One that is off takes kinds away, or fields out
- * of what clients send, or rules.
+ * of what clients send, or rules. Those that cannot be moved any more are there for the older versions that can be emulated.
  */
 const API_FEATURES = {
   ClearingNominatedNodeNameAfterBinding: true,
@@ -13,7 +13,9 @@ const API_FEATURES = {
   CoordinatedLeaderElection: false,
   CRDObservedGenerationTracking: true,
   CrossNamespaceVolumeDataSource: false,
+  CSIServiceAccountTokenSecrets: true,
   DeploymentReplicaSetTerminatingReplicas: true,
+  DRAAdminAccess: true,
   DRAConsumableCapacity: true,
   DRADeviceBindingConditions: true,
   DRADeviceTaints: true,
@@ -24,17 +26,21 @@ const API_FEATURES = {
   DRAPrioritizedList: true,
   DRAResourceClaimDeviceStatus: true,
   DRAWorkloadResourceClaims: false,
+  DynamicResourceAllocation: true,
   EnvFiles: true,
   GenericWorkload: false,
   HostnameOverride: true,
   HPAConfigurableTolerance: true,
   HPAScaleToZero: false,
+  ImageVolume: true,
   ImageVolumeWithDigest: false,
   InPlacePodLevelResourcesVerticalScaling: true,
   InPlacePodVerticalScalingInitContainers: true,
+  ManifestBasedAdmissionControlConfig: false,
   MatchLabelKeysInPodTopologySpread: true,
   MatchLabelKeysInPodTopologySpreadSelectorMerge: true,
   MaxUnavailableStatefulSet: false,
+  MutableCSINodeAllocatableCount: true,
   MutablePodResourcesForSuspendedJobs: true,
   MutablePVNodeAffinity: false,
   MutableSchedulingDirectivesForSuspendedJobs: true,
@@ -42,6 +48,8 @@ const API_FEATURES = {
   PodCertificateRequest: false,
   PodDeletionCost: true,
   PodLevelResources: true,
+  PodObservedGenerationTracking: true,
+  PreferSameTrafficDistribution: true,
   RelaxedServiceNameValidation: true,
   ResourceHealthStatus: true,
   ResourceHealthStatusMessage: true,
@@ -53,6 +61,7 @@ const API_FEATURES = {
   TaintTolerationComparisonOperators: false,
   TopologyAwareWorkloadScheduling: false,
   UserNamespacesHostNetworkSupport: false,
+  VolumeAttributesClass: true,
   VolumeLimitScaling: false,
   WorkloadAwarePreemption: false,
 } as const satisfies Record<string, boolean>;

@@ -1,4 +1,4 @@
-/** The input breaks RFC 4180; worded as Go's encoding/csv does, with lines and columns from 1. */
+/** The input breaks RFC 4180. The message is that of Go's encoding/csv, with lines and columns from 1. */
 export class CsvError extends Error {
   constructor(recordLine: number, line: number, column: number, why: string) {
     const record = recordLine === line ? '' : `record on line ${recordLine}; `;

@@ -18,6 +18,7 @@ import { OidcTokens } from './oidc.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 import { claimsFor } from './service-account-claims.ts';
 import { ServiceAccountTokens } from './service-account.ts';
+import { FixedPublicKeys } from './public-keys.ts';
 import { loadTokenFile } from './token-file.ts';
 
 /* Credentials that nobody issued: the only answers are "nobody" and an Error; never a user, never anything else thrown. */
@@ -47,7 +48,7 @@ beforeAll(async () => {
   const [tokenFile, passwordFile] = [join(folder, 'tokens.csv'), join(folder, 'passwords.csv')];
   writeFileSync(tokenFile, 'static-token-0123456789,file-user,u2\n');
   writeFileSync(passwordFile, 'open sesame,basil,b1\n');
-  const signed = { publicKeys: () => Promise.resolve([publicKey]), apiAudiences: ['https://api'], client, now };
+  const signed = { publicKeys: new FixedPublicKeys(() => Promise.resolve([publicKey])), apiAudiences: ['https://api'], client, now };
   // The key is at hand; how keys come is tested with a real issuer.
   const provider = {
     isReady: true,

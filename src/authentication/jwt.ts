@@ -39,6 +39,10 @@ const CURVE_ALGORITHMS: Record<string, string> = { prime256v1: 'ES256', secp384r
 export const algorithmOf = (key: KeyObject): string =>
   key.asymmetricKeyType === 'rsa' ? 'RS256' : (CURVE_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256');
 
+/** Whether tokens can be signed with keys of its kind. */
+export const isSigningKey = (key: KeyObject): boolean =>
+  key.asymmetricKeyType === 'rsa' || (key.asymmetricKeyType === 'ec' && Object.hasOwn(CURVE_ALGORITHMS, key.asymmetricKeyDetails?.namedCurve ?? ''));
+
 const signOnAnotherThread = promisify<string, Buffer, { key: KeyObject; dsaEncoding: 'ieee-p1363' }, Buffer>(sign);
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
@@ -80,7 +84,6 @@ const fits = ({ keyType, curve }: Algorithm, key: KeyObject): boolean =>
 
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** Undefined for what is no such token. */
 export function parseJwt(token: string): UnverifiedJwt | undefined {
   const [, header, claims, signature] = COMPACT.exec(token) ?? [];
   if (signature === undefined) return undefined;

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
 import { keyId, signJwt } from './jwt.ts';
+import { FixedPublicKeys } from './public-keys.ts';
 import { LegacyServiceAccountTokens } from './legacy-service-account.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -23,7 +24,7 @@ let annotations: [string, string][];
 const context = { warn: (text: string) => void warned.push(text), annotateAudit: (key: string, value: string) => void annotations.push([key, value]) };
 const tokens = (isLookedUp = true): LegacyServiceAccountTokens =>
   new LegacyServiceAccountTokens({
-    publicKeys: () => Promise.resolve([publicKey]),
+    publicKeys: new FixedPublicKeys(() => Promise.resolve([publicKey])),
     apiAudiences: [API],
     client,
     now: () => now,

@@ -4,6 +4,7 @@ import { FakeClient } from '../client/fake-client.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { keyId, signJwt } from './jwt.ts';
 import { type TokenSubject, claimsFor } from './service-account-claims.ts';
+import { FixedPublicKeys } from './public-keys.ts';
 import { ServiceAccountTokens } from './service-account.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -20,7 +21,7 @@ beforeEach(async () => {
   now = START;
   tokens = new ServiceAccountTokens({
     issuers: ['me', 'before me'],
-    publicKeys: () => Promise.resolve([publicKey]),
+    publicKeys: new FixedPublicKeys(() => Promise.resolve([publicKey])),
     apiAudiences: ['api'],
     client,
     now: () => now,

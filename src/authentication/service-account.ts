@@ -1,5 +1,4 @@
 import type { ServiceAccountTokenMetrics } from './metrics.ts';
-import type { KeyObject } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -8,14 +7,14 @@ import { quote } from '../util/go-quote.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { type User, serviceAccountGroups } from '../api/user.ts';
 import { type TokenFacts, readClaims, usernameOf } from './service-account-claims.ts';
+import type { PublicKeySource } from './public-keys.ts';
 import { SignedTokens } from './signed-tokens.ts';
 import type { TokenAuthenticator, TokenContext } from './token-authenticator.ts';
 
 export interface ServiceAccountTokenOptions {
   /** Whose tokens are taken for ours. */
   issuers: readonly string[];
-  /** Of all that may have signed; they may have to be made first. */
-  publicKeys(this: void): Promise<readonly KeyObject[]>;
+  publicKeys: PublicKeySource;
   apiAudiences: readonly string[];
   client: Client;
   now(): Date;

@@ -4,6 +4,7 @@ import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
 import type { Decision } from '../api/authorization.ts';
 import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
 import type { Dial } from '../net/dial.ts';
 import { loadAbacFile } from './abac.ts';
 import type { AuthorizationMode, AuthorizerConfiguration, WebhookConfiguration } from './authorization-configuration.ts';
@@ -22,6 +23,7 @@ export interface AuthorizerFilesOptions {
   metrics?: AuthorizationMetrics;
   /** The way to webhooks; absent: directly. */
   dial?: Dial | undefined;
+  onWeakCertificate?: WeakCertificateListener;
   retry?: RetryOptions;
 }
 
@@ -38,7 +40,8 @@ export async function prepareAuthorizers(authorizers: readonly AuthorizerConfigu
   const fromFile = async ({ type, name, webhook }: AuthorizerConfiguration): Promise<Authorizer | undefined> => {
     if (type === 'ABAC') return loadAbacFile(options.policyFile, (message) => options.warn(message));
     if (!webhook) return undefined;
-    const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs, dial: options.dial });
+    const { dial, onWeakCertificate } = options;
+    const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs, dial, onWeakCertificate });
     clients.push(client);
     return webhookFor(name, webhook, client, options);
   };

@@ -34,7 +34,6 @@ export interface AggregationRule {
   clusterRoleSelectors?: object[];
 }
 
-/** A RoleBinding, or a ClusterRoleBinding. */
 export interface BindingObject extends ApiObject {
   subjects?: Subject[];
   roleRef: RoleRef;

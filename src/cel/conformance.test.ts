@@ -8,12 +8,9 @@ import { formatLiteral } from './convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library } from './declarations.ts';
 import { Environment } from './environment.ts';
 import { BINDINGS_LIBRARY, TWO_VARIABLE_LIBRARY } from './library/comprehensions.ts';
-import { ENCODERS_LIBRARY } from './library/encoders.ts';
-import { SPECIFIED_STYLE } from './library/format-styles.ts';
-import { MATH_LIBRARY } from './library/math.ts';
 import { OPTIONAL_LIBRARY } from './library/optional.ts';
 import { STANDARD_LIBRARY } from './library/standard.ts';
-import { REVERSE_LIBRARY, stringsLibrary } from './library/strings.ts';
+import { STRINGS_LIBRARY } from './library/strings.ts';
 import { MacroError, type Macro } from './macro.ts';
 import { parse } from './parser.ts';
 import { CelErrors, Source } from './source.ts';
@@ -71,6 +68,9 @@ const [conformance, parsing, checking] = await Promise.all(['conformance', 'pars
 /** Cases about protobuf's messages and enums, which Kubernetes' environments do not have. */
 const NEEDS_MESSAGES =
   /TestAllTypes|TestRequired|GlobalEnum|NestedEnum|messageType|google\.expr|_ext\b|container":"google\.protobuf|google\.protobuf\.(?!Timestamp|Duration)\w+|objectValue.*type\.googleapis\.com\/(?!google\.protobuf\.(?:Timestamp|Duration))|enumValue/;
+
+/** Cases of functions that Kubernetes' environments do not have, or have in an earlier version, which kubernetes.test.ts is about. */
+const OTHER_LIBRARIES = /\bmath\.|base64\.|\.reverse\(|\.format\(/;
 
 const UNCHECKED = 'asks for a value of an expression whose types do not fit; here every expression is checked, as in Kubernetes';
 const AS_CEL_GO = 'the version of cel-go in Kubernetes v1.36 does the same';
@@ -189,17 +189,7 @@ const blockMacros: readonly Macro[] = [
   })),
 ];
 
-const LIBRARIES: readonly Library[] = [
-  STANDARD_LIBRARY,
-  OPTIONAL_LIBRARY,
-  stringsLibrary(SPECIFIED_STYLE),
-  REVERSE_LIBRARY,
-  MATH_LIBRARY,
-  ENCODERS_LIBRARY,
-  BINDINGS_LIBRARY,
-  TWO_VARIABLE_LIBRARY,
-  { macros: blockMacros },
-];
+const LIBRARIES: readonly Library[] = [STANDARD_LIBRARY, OPTIONAL_LIBRARY, STRINGS_LIBRARY, BINDINGS_LIBRARY, TWO_VARIABLE_LIBRARY, { macros: blockMacros }];
 
 const environment = new Environment({ libraries: LIBRARIES, hasEscapedNames: true, isStrict: false });
 
@@ -394,10 +384,10 @@ function failuresOf(suite: Suite | undefined): string[] {
 
 describe.skipIf(conformance === undefined)('the cases of the CEL specification', () => {
   it('evaluate as specified', () => {
-    const cases = casesOf(conformance!).filter(([, test]) => !NEEDS_MESSAGES.test(JSON.stringify(test.original)));
+    const cases = casesOf(conformance!).filter(([, test]) => !NEEDS_MESSAGES.test(JSON.stringify(test.original)) && !OTHER_LIBRARIES.test(test.original.expr));
     const failed = cases.flatMap(([name, test]) => (run(test) === undefined ? [] : [name]));
     expect(failed.toSorted()).toEqual(Object.keys(EXCEPTIONS).toSorted());
-    expect(failed.length / cases.length).toBeLessThan(0.01);
+    expect(failed.length / cases.length).toBeLessThan(0.02);
   });
 
   it('parse as cel-go parses them', () => {

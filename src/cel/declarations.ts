@@ -78,7 +78,6 @@ export const fn = (name: string, ...overloads: Overload[]): FunctionDeclaration 
 
 /** Where types come from that are declared outside of libraries: schemas of resources, objects that expressions can make. */
 export interface TypeProvider {
-  /** The type of that name. */
   findType(name: string): CelType | undefined;
   /** The type of a field of a type that `findType` knows. */
   findField(typeName: string, field: string): CelType | undefined;

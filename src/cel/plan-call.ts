@@ -87,12 +87,10 @@ export function planSearchCall(
 
 const lengthOf = (value: CelValue | undefined): number => (typeof value === 'string' ? value.length : 0);
 
-/** Before the call. */
 function chargeArguments(frame: EvaluationFrame, cost: CallCost, args: readonly CelValue[]): void {
   if (typeof cost === 'function') charge(frame, cost(args));
 }
 
-/** After the call. */
 function chargeResult(frame: EvaluationFrame, cost: CallCost, result: CelValue): void {
   if (typeof cost === 'object') charge(frame, cost.ofResult(result));
 }

@@ -13,7 +13,8 @@ export interface LoadedBundle<T> {
 const cachePathOf = (path: string): string => `${path}.cache`;
 
 /**
- * Runs the bundle: a file that is the function which Node would make of a CommonJS module. Parsing it and compiling what a start runs takes a fifth of the time to readiness; the cache that the build leaves saves most of that.
+ * Runs the bundle: a file that is the function which Node would make of a CommonJS module. Parsing it and compiling what a start runs takes a fifth of the
+ * time to readiness; the cache that the build leaves saves most of that.
  * V8 takes a cache only from its own version with its own flags, and of a source of the same length: otherwise it compiles as ever.
  */
 export function loadBundle<T>(path: string): LoadedBundle<T> {

@@ -71,7 +71,10 @@ describe('the program', () => {
   });
 
   test.each<[string[], string]>([
-    [['serv'], 'error: unknown command "serv"; the commands are up, serve, store, backup, restore, migrate and help\n'],
+    [
+      ['serv'],
+      'error: unknown command "serv"; the commands are up, status, down, kubeconfig, serve, run, envtest, store, backup, restore, migrate, record, log, diff, completion and help\n',
+    ],
     [['--secure-port=1'], 'error: flags come after a command: binnacle serve --secure-port=1\n'],
     [['serve', 'now'], 'error: "binnacle serve" does not take any arguments, got ["now"]\n'],
     [['serve', '--secure-prot=1'], 'error: unknown flag: --secure-prot; did you mean --secure-port?\n'],
@@ -99,14 +102,14 @@ describe('serve', () => {
     expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(contents);
   });
 
-  test('says at start what does nothing yet', async () => {
-    const { stderr } = await run(['serve', '--data-dir', folder, '--emulation-forward-compatible', '--logging-format=json']);
+  test('says at start what does nothing', async () => {
+    const { stderr } = await run(['serve', '--data-dir', folder, '--contention-profiling', '--logging-format=json']);
     const lines = stderr
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({ v: 0, msg: `Version: ${KUBERNETES_VERSION}` });
-    expect(lines[1]).toMatchObject({ level: 'warning', msg: '--emulation-forward-compatible has no effect yet (still to come: emulation of older versions)' });
+    expect(lines[1]).toMatchObject({ level: 'warning', msg: '--contention-profiling has no effect here: JavaScript has no locks to profile' });
     expect(lines.at(-3)).toMatchObject({ v: 0, msg: 'Serving', url: 'https://127.0.0.1:6443' });
   });
 

@@ -1,7 +1,9 @@
 import { basename } from 'node:path';
 import { CommandError } from '../options/command-error.ts';
 import { takeWorkerSettings } from '../workers/settings.ts';
+import type { CompletedCommand } from './completion.ts';
 import { ExitCode } from './exit-code.ts';
+import { takeUpFlags } from './instances/up-flags.ts';
 import type { RunSettings } from './run.ts';
 
 export interface Output {
@@ -17,8 +19,12 @@ interface Command {
   readonly summary: string;
   readonly run: (args: readonly string[], output: Output, settings?: Partial<RunSettings>) => Promise<void>;
   readonly help: (program: string, columns: number) => Promise<string>;
+  /** Takes the flags that are its own out of the arguments, where it has some beside a server's. */
+  readonly takeFlags?: typeof takeUpFlags;
   /** It takes arguments and flags of its own, not a server's. */
   readonly isTool?: boolean;
+  /** It starts other programs, whose arguments may have a --help that is theirs. */
+  readonly readsHelpFlag?: boolean;
 }
 
 const commands: readonly Command[] = [
@@ -27,12 +33,53 @@ const commands: readonly Command[] = [
     summary: 'Start a cluster for this machine: no flags needed',
     run: async (...args) => (await import('./up.ts')).up(...args),
     help: async (program) => upHelp(program),
+    takeFlags: takeUpFlags,
+  },
+  {
+    name: 'status',
+    summary: 'Show the servers that run: those of up',
+    run: async (args, output) => (await import('./instances/status.ts')).status(args, output),
+    help: async (program) => (await import('./instances/status.ts')).statusHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'down',
+    summary: 'Stop the server that up --detach has started',
+    run: async (args, output) => (await import('./instances/down.ts')).down(args, output),
+    help: async (program) => (await import('./instances/down.ts')).downHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'kubeconfig',
+    summary: 'Print a kubeconfig for a user: kubeconfig --user jane --group devs',
+    run: async (args, output) => (await import('./instances/kubeconfig.ts')).kubeconfig(args, output),
+    help: async (program) => (await import('./instances/kubeconfig.ts')).kubeconfigHelp(program),
+    isTool: true,
   },
   {
     name: 'serve',
     summary: 'Run the API server with the flags of kube-apiserver',
     run: async (...args) => (await import('./serve.ts')).serve(...args),
     help: async (program, columns) => serveHelp(program) + (await import('../options/flags/help.ts')).flagsHelp(columns),
+  },
+  {
+    name: 'run',
+    summary: 'Run a command with a server of its own: binnacle run -- go test ./...',
+    run: async (args, output) => (await import('./commands/run-with-server.ts')).runWithServer(args, output),
+    help: async (program) => (await import('./commands/run-with-server.ts')).runHelp(program),
+    isTool: true,
+    readsHelpFlag: true,
+  },
+  {
+    name: 'envtest',
+    summary: "Make a folder for KUBEBUILDER_ASSETS, for controller-runtime's envtest",
+    run: async (args, output, settings) =>
+      (await import('./envtest/command.ts')).envtest(args, output, {
+        serve: (serverArgs) => runWithFlags(findCommand('serve'), 'kube-apiserver', serverArgs, output, settings),
+      }),
+    help: async (program) => (await import('./envtest/command.ts')).envtestHelp(program),
+    isTool: true,
+    readsHelpFlag: true,
   },
   {
     name: 'store',
@@ -62,7 +109,45 @@ const commands: readonly Command[] = [
     help: async (program) => (await import('./commands/migrate.ts')).migrateHelp(program),
     isTool: true,
   },
+  {
+    name: 'record',
+    summary: 'Record every change of any cluster to a file: record -o flight.bin',
+    run: async (args, output) => (await import('./history/record.ts')).record(args, output),
+    help: async (program) => (await import('./history/record.ts')).recordHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'log',
+    summary: 'Show the changes of objects in such a file: who, when, which fields',
+    run: async (args, output) => (await import('./history/log.ts')).log(args, output),
+    help: async (program) => (await import('./history/log.ts')).logHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'diff',
+    summary: 'Show what changed between two moments of such a file',
+    run: async (args, output) => (await import('./history/diff.ts')).diff(args, output),
+    help: async (program) => (await import('./history/diff.ts')).diffHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'completion',
+    summary: 'Print what bash, zsh or fish complete commands and flags by',
+    run: async (args, output) => output.stdout((await import('./completion.ts')).completionScript(args, await completedCommands())),
+    help: async (program) => (await import('./completion.ts')).completionHelp(program),
+    isTool: true,
+  },
 ];
+
+const completedCommands = (): Promise<CompletedCommand[]> =>
+  Promise.all(
+    commands.map(async ({ name, summary, help, isTool }) => ({
+      name,
+      summary,
+      help: await help(`binnacle ${name}`, 0),
+      takesServerFlags: !isTool || name === 'run',
+    })),
+  );
 
 /** Runs a command line (argv[1] is the program) to its end and answers with the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<number> {
@@ -87,13 +172,15 @@ async function dispatch([, programPath = 'binnacle', ...args]: readonly string[]
   if (word.startsWith('-')) throw new CommandError(`flags come after a command: binnacle serve ${args.join(' ')}`);
   const command = findCommand(word);
   if (!command.isTool) return runWithFlags(command, `binnacle ${word}`, rest, output, settings);
-  if (rest.includes('--help') || rest.includes('-h')) return output.stdout(await command.help(`binnacle ${word}`, output.columns));
-  return command.run(rest, output);
+  if (!command.readsHelpFlag && (rest.includes('--help') || rest.includes('-h'))) return output.stdout(await command.help(`binnacle ${word}`, output.columns));
+  return command.run(rest, output, settings);
 }
 
 async function runWithFlags(command: Command, program: string, args: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<void> {
   const { parseFlags } = await import('../options/flags/parser.ts');
-  const { options, positional } = parseFlags(args);
+  const own = command.takeFlags?.(args);
+  const serverArgs = own?.serverArgs ?? args;
+  const { options, positional } = parseFlags(serverArgs);
   if (options.help) return output.stdout(await command.help(program, output.columns));
   if (options.version === 'true' || options.version === 'raw') return output.stdout(await serverVersion(options.version));
   const extra = positional.filter((arg) => arg !== '');
@@ -103,7 +190,8 @@ async function runWithFlags(command: Command, program: string, args: readonly st
   const watchdog = takeWatchdogSettings();
   const workerSettings = takeWorkerSettings();
   const worker = workerSettings && new (await import('../workers/worker-link.ts')).WorkerLink(workerSettings);
-  if (options.supervised && !watchdog) return (await import('./supervise.ts')).supervise(args, output);
+  // With --detach this process only starts another, which is then the supervisor.
+  if (options.supervised && !watchdog && !own?.flags.detach) return (await import('./supervise.ts')).supervise(serverArgs, output);
   return command.run(args, output, { ...settings, ...(watchdog && { watchdog }), ...(worker && { worker }) });
 }
 
@@ -132,7 +220,7 @@ Usage:
   binnacle <command> [flags]
 
 Commands:
-${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(9)}${summary}`).join('\n')}
+${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}
 
 Start with: binnacle up
 `;
@@ -149,6 +237,14 @@ administrator are kept in ./.binnacle; start it again and everything is still th
 
 Usage:
   ${program} [flags]
+
+Flags:
+      --detach          go on in the background: see \`binnacle status\` and \`binnacle down\`
+      --name string     an instance of this name, kept with the user's data and not in this folder
+      --crds string     CustomResourceDefinitions to begin with: a folder, file or glob; may be given
+                        several times
+      --apply string    manifests to apply once they are there, in the same forms
+      --watch           apply them again whenever they are saved; what is removed from them stays
 
 It takes every flag of \`binnacle serve\` (see \`binnacle help serve\`), with these defaults:
 

@@ -1,4 +1,5 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { type PerformanceEntry, PerformanceObserver, constants } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { clearUpBetweenTurns } from '../util/time-slice.ts';
 
@@ -15,6 +16,34 @@ export const collectAlone = (): void => setFlagsFromString('--no-parallel-scaven
  * next full collection, nor what hangs on it: young collections took ten milliseconds instead of three. What waits is not what stays.
  */
 export const makeAllYoung = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
+
+/** A heap smaller than this may grow by as much before everything is collected; V8's own rule is good for larger ones. */
+const GROWTH_BYTES = 48 * 1024 * 1024;
+
+/**
+ * V8 collects everything when the heap has grown by a part of what the last collection left, and counts what lies outside of it too: values of a store, chunks of
+ * an answer. So with few objects of its own a process collected them all several times a second: a third of what a LIST took, and of a write to `binnacle
+ * store`. Answers what ends this.
+ */
+export function collectSeldom(): () => void {
+  const letGrow = (): void => {
+    const { used_heap_size: usedBytes } = getHeapStatistics();
+    setFlagsFromString(`--heap-growing-percent=${usedBytes < GROWTH_BYTES ? Math.round((GROWTH_BYTES / usedBytes) * 100) : 0}`);
+  };
+  letGrow();
+  // What V8 goes by is decided at the end of a collection, for the next one.
+  const observer = new PerformanceObserver((list) => {
+    if (list.getEntries().some(isFullCollection)) letGrow();
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => {
+    observer.disconnect();
+    setFlagsFromString('--heap-growing-percent=0');
+  };
+}
+
+const isFullCollection = (entry: PerformanceEntry): boolean =>
+  (entry as PerformanceEntry & { detail: { kind: number } }).detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 
 type Collect = (options?: { type: 'minor' }) => void;
 let gc: Collect | undefined;

@@ -12,8 +12,9 @@ import type { CompletedOptions } from '../options/completion.ts';
 import { startEtcdServer } from '../storage/etcd-server/server.ts';
 import { onAbort } from '../util/on-abort.ts';
 import { Primary, type PrimaryObserver, WorkerFailed } from '../workers/primary.ts';
+import { RevisionFile } from '../workers/revision-file.ts';
 import { ExitCode } from './exit-code.ts';
-import { collectAlone } from './garbage-collection.ts';
+import { collectAlone, collectSeldom } from './garbage-collection.ts';
 
 const MIB = 1024 * 1024;
 /** Workers go on from where they were after a pause, and read pages of lists as of their first one. */
@@ -33,7 +34,7 @@ interface RunWorkersSettings {
 export async function runWorkers(options: CompletedOptions, { logger, onReady, stopSignal }: RunWorkersSettings): Promise<void> {
   makeMissingFiles(options);
   // Made here, so that no two workers make one.
-  await openServiceAccountKeys(options, stopSignal)();
+  if (options.serviceAccountSigningEndpoint === '') await openServiceAccountKeys(options, stopSignal)();
   const explained = (error: unknown): never => {
     throw explainError(error, options);
   };
@@ -43,6 +44,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   const primary = new Primary({
     count: options.workerCount,
     storeUrl: store?.url,
+    revisionPath: store?.revisionPath,
     port,
     limits: {
       stallReportAfterMs: options.stallReportAfterMs,
@@ -64,6 +66,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     const url = await Promise.race([primary.start(), stopped]);
     if (url !== undefined) onReady(url);
     collectAlone();
+    collectSeldom();
     await Promise.race([stopped, primary.failed]);
     logger.info('Shutting down');
   } catch (error) {
@@ -78,14 +81,20 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
 
 interface ServedStore {
   url: string;
+  revisionPath: string;
   close(): Promise<void>;
 }
 
 /** On a socket that only this user reaches. Undefined where the store is an etcd. */
 async function serveStore(options: CompletedOptions, logger: Logger): Promise<ServedStore | undefined> {
-  const engine = await openOwnStore(options, HISTORY);
+  const engine = await openOwnStore(options, { history: HISTORY });
   if (!engine) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'binnacle-'));
+  const revisionPath = join(folder, 'revision');
+  const revision = await engine.currentRevision();
+  const revisionFile = new RevisionFile(revisionPath, revision);
+  // A store of one process delivers changes before it answers those who made them.
+  engine.watch('', revision + 1, (events) => revisionFile.write(events.at(-1)!.revision));
   const server = await startEtcdServer({
     engine,
     listenUrls: [`unix://${join(folder, 'store.sock')}`],
@@ -94,9 +103,11 @@ async function serveStore(options: CompletedOptions, logger: Logger): Promise<Se
   });
   return {
     url: server.urls[0]!,
+    revisionPath,
     async close() {
       await server.close();
       await engine.close();
+      revisionFile.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import type { CompletedOptions } from '../options/completion.ts';
-import { collectAlone, collectAsUsual, collectBetweenTurns, makeAllYoung } from './garbage-collection.ts';
+import { collectAlone, collectAsUsual, collectBetweenTurns, collectSeldom, makeAllYoung } from './garbage-collection.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from '../compose/logger.ts';
 import { guardProcess } from './process-guard.ts';
@@ -49,6 +49,7 @@ export async function runServer(
   if (!server) return void starting.then((late) => late.stop()).catch(() => undefined);
   const stopGuarding = guardProcess(logger);
   const stopGivingBack = giveBackWhenIdle();
+  let stopCollectingSeldom: (() => void) | undefined;
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     endStart();
@@ -60,12 +61,14 @@ export async function runServer(
     collectAlone();
     makeAllYoung();
     collectBetweenTurns();
+    stopCollectingSeldom = collectSeldom();
     await stopped;
     logger.info('Shutting down');
   } catch (error) {
     throw explainError(error, options);
   } finally {
     stopGivingBack();
+    stopCollectingSeldom?.();
     collectAsUsual();
     await server.stop();
     logger.info('Stopped');

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { CompletedOptions } from '../options/completion.ts';
 
 /** What a server uses of Node's own modules, most of which load others. */
-const NODE_MODULES = ['cluster', 'crypto', 'dns/promises', 'fs/promises', 'https', 'perf_hooks', 'timers/promises', 'worker_threads', 'zlib'];
+const NODE_MODULES = ['child_process', 'crypto', 'dns/promises', 'fs/promises', 'https', 'perf_hooks', 'timers/promises', 'worker_threads', 'zlib'];
 
 /**
  * While a server starts, V8 leaves out what only pays later; the answer ends this.

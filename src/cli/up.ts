@@ -5,35 +5,119 @@ import type { Output } from './command.ts';
 import { writePrivately } from '../compose/files.ts';
 import { defaultOptions } from '../options/flags/options.ts';
 import { parseFlags } from '../options/flags/parser.ts';
+import { removeInstance, writeInstance } from './instances/instance.ts';
+import { type UpFlags, takeUpFlags } from './instances/up-flags.ts';
 import { openLogger } from './open-logger.ts';
 import { runServer, type RunSettings } from './run.ts';
+import { stopOnSignals } from '../server/lifecycle.ts';
+import { shellQuoted } from './shell-quote.ts';
+import type { ObjectClient } from '../testing/object-client.ts';
 import type { RunningServer } from '../compose/start.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** Reachable from this machine only, unless --bind-address says otherwise. */
 const LOCAL_ADDRESS = '127.0.0.1';
 
 /** A cluster for this machine: a store, certificates and an administrator's kubeconfig in the data folder, and a banner that says how to use it. */
 export async function up(args: readonly string[], output: Output, settings: Partial<RunSettings> = {}): Promise<void> {
-  const { options: flags, given } = parseFlags(args);
-  const bindAddress = given.has('bind-address') ? flags.bindAddress : LOCAL_ADDRESS;
+  const { flags, serverArgs } = takeUpFlags(args);
+  const { options: serverFlags, given } = parseFlags(serverArgs);
+  const bindAddress = given.has('bind-address') ? serverFlags.bindAddress : LOCAL_ADDRESS;
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
-  const cluster = prepareCluster(args, { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' });
+  const defaults = { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' } as const;
+  const cluster = prepareCluster(serverArgs, defaults);
+  if (flags.detach) return detach(args, cluster, flags, output);
+  await runInForeground(cluster, flags, output, settings);
+}
+
+async function runInForeground(cluster: Cluster, flags: UpFlags, output: Output, settings: Partial<RunSettings>): Promise<void> {
   const { options } = cluster;
   const { logger, close } = openLogger(options, output, options.v > 0 ? 'info' : 'warning');
+  const stop = new AbortController();
+  onAbort(settings.stopSignal ?? stopOnSignals(), () => stop.abort());
+  // A supervisor ends its server itself, and would start one again that another has ended.
+  const pid = settings.watchdog ? process.ppid : process.pid;
+  let failure: unknown;
+  let stopApplying: (() => Promise<void>) | undefined;
+  const prepare = async ({ url }: Pick<RunningServer, 'url'>): Promise<void> => {
+    writePrivately(kubeconfigFileOf(cluster), cluster.adminKubeconfig(url));
+    stopApplying = await applyManifests(cluster, url, flags, output);
+    writeInstance(options.dataDir, url, pid);
+    output.stdout(banner(cluster, url, `Ready in ${(performance.now() / 1000).toFixed(2)} s. Ctrl-C stops it.`));
+  };
+  const onReady = (server: Pick<RunningServer, 'url'>): void => {
+    prepare(server).catch((error: unknown) => {
+      failure = error;
+      stop.abort();
+    });
+  };
   try {
-    await runServer(options, { logger, onReady: (server) => output.stdout(banner(cluster, server)), ...settings });
+    await runServer(options, { logger, onReady, ...settings, stopSignal: stop.signal });
   } finally {
+    await stopApplying?.();
+    removeInstance(options.dataDir, pid);
     close();
+  }
+  if (failure !== undefined) throw failure;
+}
+
+async function detach(args: readonly string[], cluster: Cluster, { name }: UpFlags, output: Output): Promise<void> {
+  const { startDetached } = await import('./instances/detach.ts');
+  const { url } = await startDetached(
+    args.filter((arg) => !/^--detach(=|$)/.test(arg)),
+    cluster.options.dataDir,
+  );
+  const down = name === undefined ? 'binnacle down' : `binnacle down --name ${name}`;
+  output.stdout(banner(cluster, url, `It runs in the background. Stop it with: ${down}`));
+}
+
+/** `--crds` and `--apply`, as the administrator, and with `--watch` again whenever they are saved, until the function that this answers with is called. */
+async function applyManifests(
+  { caCertificate, admin }: Cluster,
+  url: string,
+  { crds, apply, watch }: UpFlags,
+  output: Output,
+): Promise<(() => Promise<void>) | undefined> {
+  if (crds.length + apply.length === 0) return undefined;
+  const [{ ApiClient }, { ObjectClient }] = await Promise.all([import('../testing/api-client.ts'), import('../testing/object-client.ts')]);
+  const client = new ApiClient({ url, caCertificate, ...admin });
+  const objects = new ObjectClient(client);
+  try {
+    if (crds.length > 0) await objects.installDefinitions(crds);
+    if (apply.length > 0) await objects.apply(apply);
+    if (watch) return await applyOnSave(objects, [...crds, ...apply], output);
+    client.close();
+    return undefined;
+  } catch (error) {
+    client.close();
+    throw error;
   }
 }
 
-/** Writes the kubeconfig, now that the port is known, and says what there is. */
-function banner(cluster: Cluster, { url }: Pick<RunningServer, 'url'>): string {
+async function applyOnSave(objects: ObjectClient, sources: readonly string[], output: Output): Promise<() => Promise<void>> {
+  const { ManifestWatch } = await import('./instances/manifest-watch.ts');
+  const watching = new ManifestWatch({
+    sources,
+    async apply(file) {
+      const applied = await objects.apply(file);
+      return `Applied ${file}: ${applied.map(({ kind, metadata }) => `${kind!.toLowerCase()}/${metadata!.name}`).join(', ')}`;
+    },
+    onApplied: (line) => output.stdout(`${line}\n`),
+    onError: (message) => output.stderr(`error: ${message}\n`),
+  });
+  return async () => {
+    await watching.stop();
+    objects.client.close();
+  };
+}
+
+const kubeconfigFileOf = ({ options }: Cluster): string => join(options.dataDir, 'kubeconfig');
+
+/** Says what there is, and how to use it. */
+function banner(cluster: Cluster, url: string, lastLine: string): string {
   const { dataDir, storageBackend, kubernetesVersion } = cluster.options;
-  const kubeconfigFile = join(dataDir, 'kubeconfig');
-  writePrivately(kubeconfigFile, cluster.adminKubeconfig(url));
-  const seconds = (performance.now() / 1000).toFixed(2);
+  const kubeconfigFile = kubeconfigFileOf(cluster);
   return `
   Binnacle ${BINNACLE_VERSION} (Kubernetes ${kubernetesVersion})
 
@@ -46,12 +130,10 @@ function banner(cluster: Cluster, { url }: Pick<RunningServer, 'url'>): string {
     export KUBECONFIG=${shellQuoted(kubeconfigFile)}
     kubectl get namespaces
 
-  Ready in ${seconds} s. Ctrl-C stops it.
+  ${lastLine}
 
 `;
 }
-
-const shellQuoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);
 
 /** Whether one can listen there now. */
 function isFree(address: string, port: number): Promise<boolean> {

@@ -23,14 +23,19 @@ export interface RemoteEndpoint {
  * is wrong; plug-ins (`exec`, `auth-provider`), proxies and impersonation are refused, since nobody would notice that they are left out.
  */
 export async function loadKubeconfig(path: string): Promise<RemoteEndpoint> {
-  return readKubeconfig(path, (reader) => reader.endpoint());
+  return readKubeconfig(path, false, (reader) => reader.endpoint());
 }
 
-async function readKubeconfig<T>(path: string, read: (reader: KubeconfigReader) => Promise<T>): Promise<T> {
+/** The same for a command that a person runs, whose credential plug-ins (`exec`) are run as kubectl runs them. */
+export async function loadUserKubeconfig(path: string, context?: string): Promise<RemoteEndpoint> {
+  return readKubeconfig(path, true, (reader) => reader.endpoint(context));
+}
+
+async function readKubeconfig<T>(path: string, runsPlugins: boolean, read: (reader: KubeconfigReader) => Promise<T>): Promise<T> {
   const { parseYaml } = await import('../encoding/yaml.ts');
   const text = await readFile(path, 'utf8');
   try {
-    return await read(new KubeconfigReader(parseYaml(text), dirname(resolve(path))));
+    return await read(new KubeconfigReader(parseYaml(text), dirname(resolve(path)), runsPlugins));
   } catch (error) {
     throw new Error(`kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
   }
@@ -48,7 +53,7 @@ export interface KubeconfigUsers {
 
 /** Throws as `loadKubeconfig` does. */
 export async function loadKubeconfigUsers(path: string): Promise<KubeconfigUsers> {
-  return readKubeconfig(path, (reader) => reader.users());
+  return readKubeconfig(path, false, (reader) => reader.users());
 }
 
 const REFUSED_USER_FIELDS = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'];
@@ -56,15 +61,16 @@ const REFUSED_USER_FIELDS = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups
 class KubeconfigReader {
   readonly #config: JsonObject;
   readonly #folder: string;
+  readonly #runsPlugins: boolean;
 
-  constructor(config: Json, folder: string) {
+  constructor(config: Json, folder: string, runsPlugins: boolean) {
     if (!isJsonObject(config)) throw new Error('is no object');
     this.#config = config;
     this.#folder = folder;
+    this.#runsPlugins = runsPlugins;
   }
 
-  async endpoint(): Promise<RemoteEndpoint> {
-    const contextName = textOf(this.#config, 'current-context');
+  async endpoint(contextName = textOf(this.#config, 'current-context')): Promise<RemoteEndpoint> {
     if (contextName === '') throw new Error('names no current-context');
     const context = this.#named('contexts', 'context', contextName);
     const cluster = this.#named('clusters', 'cluster', textOf(context, 'cluster'));
@@ -93,12 +99,24 @@ class KubeconfigReader {
   }
 
   async #identity(user: JsonObject): Promise<Credentials> {
+    const exec = ownValue(user, 'exec');
+    if (this.#runsPlugins && isJsonObject(exec)) return this.#pluginIdentity(exec);
     for (const field of REFUSED_USER_FIELDS) if (ownValue(user, field) != null) throw new Error(`users may not have ${field} here`);
     const certPem = await this.#content(user, 'client-certificate');
     const keyPem = await this.#content(user, 'client-key');
     if ((certPem === undefined) !== (keyPem === undefined)) throw new Error('client-certificate and client-key must be given together');
     const authorization = this.#authorization(user);
     return { ...(certPem !== undefined && keyPem !== undefined && { clientCertificate: { certPem, keyPem } }), ...(authorization && { authorization }) };
+  }
+
+  /** A certificate is taken as it is at first; a token is asked for again when it expires. */
+  async #pluginIdentity(exec: JsonObject): Promise<Credentials> {
+    const { ExecCredentials, readExecPlugin } = await import('./exec-credential.ts');
+    const credentials = new ExecCredentials(readExecPlugin(exec));
+    const { token, clientCertificate } = await credentials.get();
+    if (token === undefined) return clientCertificate ? { clientCertificate } : {};
+    const authorization = async (): Promise<string> => `Bearer ${(await credentials.get()).token}`;
+    return { authorization, ...(clientCertificate && { clientCertificate }) };
   }
 
   #authorization(user: JsonObject): (() => Promise<string>) | undefined {

@@ -1,15 +1,15 @@
-import { Agent as HttpAgent, type AgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Duplex } from 'node:stream';
-import { TlsDialer } from '../serving/tls-dialer.ts';
+import { type Agent, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
 import { BytePieces } from '../util/byte-pieces.ts';
 import { delay } from '../util/delay.ts';
-import { type Dial, dialDirectly } from '../net/dial.ts';
+import type { Dial } from '../net/dial.ts';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/go-quote.ts';
 import { isJsonObject, parseJson } from '../encoding/json.ts';
 import { linkSignals } from '../util/linked-signal.ts';
 import { goNetworkError } from '../net/network-error.ts';
+import { endpointAgent } from './endpoint-agent.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 
 /** A call that got no answer, or one that is no success. Never holds what was sent. */
@@ -42,23 +42,22 @@ export interface WebhookClientOptions {
   maxAnswerBytes?: number;
   /** The way to the server; absent: directly. */
   dial?: Dial | undefined;
+  onWeakCertificate?: WeakCertificateListener | undefined;
 }
-
-const MAX_CONNECTIONS = 100;
 
 /** Calls one server over connections that are kept. Redirects are never followed (CVE-2020-8561): they are errors. */
 export class WebhookClient {
   readonly #endpoint: RemoteEndpoint;
   readonly #timeoutMs: number;
   readonly #maxAnswerBytes: number;
-  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #agent: Agent;
   readonly #closed = new AbortController();
 
-  constructor(endpoint: RemoteEndpoint, { timeoutMs = 30_000, maxAnswerBytes = 3 * 1024 * 1024, dial }: WebhookClientOptions = {}) {
+  constructor(endpoint: RemoteEndpoint, { timeoutMs = 30_000, maxAnswerBytes = 3 * 1024 * 1024, dial, onWeakCertificate }: WebhookClientOptions = {}) {
     this.#endpoint = endpoint;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
-    this.#agent = agentFor(endpoint, this.#closed.signal, dial);
+    this.#agent = endpointAgent(endpoint, this.#closed.signal, { dial, onWeakCertificate });
   }
 
   /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
@@ -71,12 +70,11 @@ export class WebhookClient {
       'content-length': Buffer.byteLength(body),
       ...(traceparent !== undefined && { traceparent }),
     };
-    const answer = await this.#callPatiently('POST', url, headers, body, signal);
+    const answer = await this.#callWithRetries('POST', url, headers, body, signal);
     if (answer.status < 200 || answer.status > 299) throw refusal(answer);
     return answer.body;
   }
 
-  /** Any answer is an answer. */
   get(url: URL, signal?: AbortSignal, headers: Record<string, string> = { accept: 'application/json' }): Promise<RemoteAnswer> {
     return this.#call('GET', url, headers, undefined, signal);
   }
@@ -88,7 +86,7 @@ export class WebhookClient {
   }
 
   /** Calls again where a server that has no time for us says when to, all within the time of one call (client-go/rest/with_retry.go). */
-  async #callPatiently(...[method, url, headers, body, signal]: CallArguments): Promise<RemoteAnswer> {
+  async #callWithRetries(...[method, url, headers, body, signal]: CallArguments): Promise<RemoteAnswer> {
     const endsMs = performance.now() + this.#timeoutMs;
     for (let retries = 0; ; retries++) {
       const answer = await this.#call(method, url, headers, body, signal, Math.ceil(Math.max(0, endsMs - performance.now())));
@@ -135,71 +133,6 @@ function askedDelayMs({ status, headers }: RemoteAnswer): number | undefined {
   const seconds = headers['retry-after'];
   if ((status !== 429 && status < 500) || seconds === undefined || !/^[+-]?\d{1,9}$/.test(seconds)) return undefined;
   return Math.max(0, Number(seconds)) * 1000;
-}
-
-function agentFor(endpoint: RemoteEndpoint, closed: AbortSignal, dial: Dial = dialDirectly): HttpAgent | HttpsAgent {
-  const { url, caPem, serverName, isTlsUnverified, address, clientCertificate } = endpoint;
-  const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
-  const route = routed(dial, address);
-  if (url.protocol === 'http:') return new DialledHttpAgent(pool, (host, port) => route(host, port, closed));
-  const dialer = new TlsDialer(route, { caPem, serverName, isUnverified: isTlsUnverified, clientCertificate });
-  return new DialledHttpsAgent(pool, (host, port) => dialer.connect(host, port, { protocols: ['http/1.1'], signal: closed }));
-}
-
-/** `address`: where to connect to, where it is not what URLs name. Certificates are still held against the URL's host. */
-const routed =
-  (dial: Dial, address: RemoteEndpoint['address']): Dial =>
-  async (host, port, signal) => {
-    const target = address?.() ?? { host, port };
-    return dial(target.host, target.port, signal);
-  };
-
-/** Opens a connection for a request to a host and port. */
-type Connect = (host: string, port: number) => Promise<Duplex>;
-type Connected = (error: Error | null, socket?: Duplex) => void;
-
-interface ConnectionOptions {
-  host?: string;
-  port?: number | string;
-}
-
-/** As agents want to be told of a connection. */
-async function tell(connect: Connect, { host = '', port = 0 }: ConnectionOptions, done: Connected): Promise<void> {
-  let socket: Duplex | undefined;
-  try {
-    socket = await connect(host, Number(port));
-  } catch (error) {
-    return done(error as Error);
-  }
-  done(null, socket);
-}
-
-class DialledHttpAgent extends HttpAgent {
-  readonly #connect: Connect;
-
-  constructor(options: AgentOptions, connect: Connect) {
-    super(options);
-    this.#connect = connect;
-  }
-
-  override createConnection(options: ConnectionOptions, done?: (error: Error | null, socket: Duplex) => void): undefined {
-    void tell(this.#connect, options, done as Connected);
-  }
-}
-
-/** Node's own would let OpenSSL decide on certificates, and resume sessions. */
-class DialledHttpsAgent extends HttpsAgent {
-  readonly #connect: Connect;
-
-  constructor(options: AgentOptions, connect: Connect) {
-    super(options);
-    this.#connect = connect;
-  }
-
-  /** Part of Node's documented interface of agents, but not of its types' one for HTTPS. */
-  override createConnection(options: ConnectionOptions, done: Connected): undefined {
-    void tell(this.#connect, options, done);
-  }
 }
 
 function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {

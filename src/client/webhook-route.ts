@@ -1,8 +1,10 @@
 import { quote } from '../util/go-quote.ts';
+import { hostPort } from '../net/dial.ts';
 import { WebhookError } from './webhook-client.ts';
 import type { Dial } from '../net/dial.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 import type { ServiceAddress } from './service-address.ts';
+import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
 import { serviceUrl, webhookUrl } from './webhook-url.ts';
 
 /** How the servers of webhooks are reached. */
@@ -12,6 +14,7 @@ export interface WebhookRoutes {
   dialService?: Dial | undefined;
   /** The way to what a URL names; absent: directly. */
   dialUrl?: Dial | undefined;
+  onWeakCertificate?: WeakCertificateListener | undefined;
 }
 
 /** Where a webhook is, as kinds of the API say it: a URL or a service. */
@@ -46,9 +49,6 @@ function urlOrUnusable(host: string, make: () => URL): URL {
   }
 }
 
-/** Go's net.JoinHostPort. */
-const joinHostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
-
 /** Throws UnusableAddress. A service is called by the name that its certificate is for, wherever it is (apiserver/pkg/util/webhook/client.go hookClientConfig). */
 export function routeToWebhook({ url, service, caBundle = '' }: WebhookPlace, { addressOf, dialService, dialUrl }: WebhookRoutes): WebhookRoute {
   const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
@@ -58,7 +58,7 @@ export function routeToWebhook({ url, service, caBundle = '' }: WebhookPlace, { 
   }
   const { namespace, name, path = '', port = DEFAULT_PORT } = service;
   const serverName = `${name}.${namespace}.svc`;
-  const target = urlOrUnusable(`https://${joinHostPort(serverName, port)}`, () => serviceUrl(joinHostPort(serverName, port), path));
+  const target = urlOrUnusable(`https://${hostPort(serverName, port)}`, () => serviceUrl(hostPort(serverName, port), path));
   return {
     endpoint: { url: target, serverName, address: () => addressOf(namespace, name, port), ...trust },
     dial: dialService,

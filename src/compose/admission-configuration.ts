@@ -46,11 +46,13 @@ export async function loadAdmissionConfiguration(path: string, options: ReadingO
     throw new Error(`unable to read admission control configuration from ${JSON.stringify(path)} [${(error as Error).message}]`, { cause: error });
   }
   const entries = await entriesOf(text, path);
-  for (const { name = '' } of entries) warnOfVain(name, options);
+  for (const { name = '' } of entries) warnOfUnusedConfiguration(name, options);
   const configurations: PluginConfigurations = {};
   for (const name of options.plugins) {
     const entry = entries.find((candidate) => candidate.name === name);
-    if (entry) Object.assign(configurations, await configurationOf(name, entry, dirname(path), options));
+    if (!entry) continue;
+    const { manifestFolders, ...rest } = await configurationOf(name, entry, dirname(path), options);
+    Object.assign(configurations, rest, manifestFolders && { manifestFolders: { ...configurations.manifestFolders, ...manifestFolders } });
   }
   return configurations;
 }
@@ -66,7 +68,7 @@ async function entriesOf(text: string, path: string): Promise<readonly PluginEnt
   return plugins;
 }
 
-function warnOfVain(name: string, { plugins, warn }: ReadingOptions): void {
+function warnOfUnusedConfiguration(name: string, { plugins, warn }: ReadingOptions): void {
   if (!plugins.includes(name)) warn(`the admission configuration has a part for ${JSON.stringify(name)}, which is no plug-in that runs`);
   else if (!configurablePlugins.includes(name)) warn(`the admission configuration has a part for ${name}, which reads none`);
 }

@@ -1,3 +1,4 @@
+import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import { createAuditor } from '../audit/auditor.ts';
 import { type AuditBackend, type AuditObserver, ignoringErrors, unionOfBackends } from '../audit/backend.ts';
 import { BatchingBackend, type BatchOptions } from '../audit/batching.ts';
@@ -12,7 +13,7 @@ import type { AuditOptions } from '../server/filters/audit.ts';
 import type { AuditCounters } from '../server/metrics/audit-metrics.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 import type { Foundation } from './foundation.ts';
-import { CommandError } from '../options/command-error.ts';
+import { orRefuse } from '../options/command-error.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Logger } from './logger.ts';
 
@@ -35,8 +36,9 @@ const MEGABYTE = 1024 * 1024;
 const MAX_BATCHES_IN_FLIGHT = 100;
 
 /** Undefined where no flag wants anything recorded. Throws CommandError where the policy, the log or the webhook cannot be used. */
-export async function openAuditing({ options, logger, egress, worker }: Foundation): Promise<Auditing | undefined> {
+export async function openAuditing({ options, logger, registry, egress, worker }: Foundation): Promise<Auditing | undefined> {
   const dial = egress?.controlplane;
+  const onWeakCertificate = countWeakCertificates(registry, 'webhooks', (message) => logger.info(message));
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   const policy =
     auditPolicyFile === '' ? undefined : await orRefuse('loading audit policy file', () => loadPolicy(auditPolicyFile, (message) => logger.warn(message)));
@@ -44,7 +46,7 @@ export async function openAuditing({ options, logger, egress, worker }: Foundati
   const receiver =
     auditWebhookConfigFile === '' || policy === undefined
       ? undefined
-      : await orRefuse('initializing audit webhook', async () => new WebhookClient(await loadKubeconfig(auditWebhookConfigFile), { dial }));
+      : await orRefuse('initializing audit webhook', async () => new WebhookClient(await loadKubeconfig(auditWebhookConfigFile), { dial, onWeakCertificate }));
   if (policy === undefined || (writer === undefined && receiver === undefined)) {
     if (writer !== undefined) logger.verbose(2, 'No audit policy file provided, no events will be recorded for log backend');
     if (auditWebhookConfigFile !== '') logger.verbose(2, 'No audit policy file provided, no events will be recorded for webhook backend');
@@ -63,14 +65,6 @@ export async function openAuditing({ options, logger, egress, worker }: Foundati
     },
     close: async () => backend?.close(),
   };
-}
-
-async function orRefuse<T>(what: string, open: () => T | Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    throw new CommandError(`${what}: ${(error as Error).message}`);
-  }
 }
 
 /** The name of the flag that was there first still counts, where the other was not used. */

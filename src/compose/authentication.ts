@@ -1,4 +1,4 @@
-import { type KeyObject } from 'node:crypto';
+import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import { readFileSync } from 'node:fs';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { AnonymousConfiguration, AuthenticationConfiguration, JwtConfiguration } from '../authentication/authentication-configuration.ts';
@@ -13,6 +13,7 @@ import { JwtAuthenticators } from '../authentication/jwt-authenticators.ts';
 import { LegacyServiceAccountTokens } from '../authentication/legacy-service-account.ts';
 import { createLoopbackIdentity } from '../authentication/loopback.ts';
 import { type AuthenticationMetrics, registerAuthenticationMetrics } from '../authentication/metrics.ts';
+import type { PublicKeySource } from '../authentication/public-keys.ts';
 import type { RequestHeaderOptions } from '../authentication/request-header.ts';
 import { ServiceAccountTokens } from '../authentication/service-account.ts';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.ts';
@@ -50,7 +51,7 @@ interface AuthenticationParts {
   client: Client;
   registry: MetricRegistry;
   egress: Egress | undefined;
-  verificationKeys: () => Promise<readonly KeyObject[]>;
+  publicKeys: PublicKeySource;
   now(): Date;
 }
 
@@ -66,7 +67,7 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
     if (file) closers.push(() => file.close());
     const jwt = jwtAuthenticators(options, file, compile, parts, metrics);
     if (jwt) closers.push(() => jwt.close());
-    const webhook = await webhookTokens(options, metrics, parts.egress?.controlplane);
+    const webhook = await webhookTokens(options, metrics, parts);
     if (webhook) closers.push(() => webhook.close());
     const tokens = [
       ...localTokens(options, parts, metrics),
@@ -97,11 +98,11 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
 /** Those that ask nobody outside; upstream's order, but for the legacy tokens, which are rarer than the bound ones. */
 function localTokens(
   options: CompletedOptions,
-  { logger, client, verificationKeys, now }: AuthenticationParts,
+  { logger, client, publicKeys, now }: AuthenticationParts,
   { serviceAccountTokens: metrics }: AuthenticationMetrics,
 ): TokenAuthenticator[] {
   const { apiAudiences } = options;
-  const signed = { publicKeys: verificationKeys, apiAudiences, client, now };
+  const signed = { publicKeys, apiAudiences, client, now };
   const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
   const report = (error: unknown): void => logger.warn('The last use of a service account token could not be noted on its secret', { error });
   return [
@@ -189,13 +190,14 @@ const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
 async function webhookTokens(
   options: CompletedOptions,
   { tokenCache }: AuthenticationMetrics,
-  dial: Dial | undefined,
+  { registry, logger, egress }: AuthenticationParts,
 ): Promise<{ tokens: TokenAuthenticator; close(): void } | undefined> {
   const { authenticationTokenWebhookConfigFile: path, authenticationTokenWebhookVersion: version } = options;
   if (path === '') return undefined;
   if (!REVIEW_VERSIONS.has(version))
     throw new Error(`unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
-  const client = new WebhookClient(await loadKubeconfig(path), { dial });
+  const onWeakCertificate = countWeakCertificates(registry, 'webhooks', (message) => logger.info(message));
+  const client = new WebhookClient(await loadKubeconfig(path), { dial: egress?.controlplane, onWeakCertificate });
   const tokens = tokenWebhook({
     client,
     version,

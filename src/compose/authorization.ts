@@ -1,3 +1,4 @@
+import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import type { AuthorizationMode, AuthorizerConfiguration } from '../authorization/authorization-configuration.ts';
 import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
 import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
@@ -41,6 +42,7 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger,
       warn: (message) => logger.warn(message),
       metrics,
       dial,
+      onWeakCertificate: countWeakCertificates(registry, 'webhooks', (message) => logger.info(message)),
     };
     const prepared = await prepareAuthorizers(authorizers, filesOptions);
     return {

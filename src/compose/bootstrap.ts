@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
+import type { PeerAddress } from '../kube/bootstrap/peer-endpoints.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What the kube server makes of itself at start, as the options have it. */
-export function bootstrapOptions({ options, files, securePort, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
+export function bootstrapOptions({ options, worker, files, securePort, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
   const [primary, secondary] = options.serviceClusterIpRanges;
   return {
     report,
@@ -19,6 +21,8 @@ export function bootstrapOptions({ options, files, securePort, report, now, isEn
     isRbacOn,
     isFairnessOn: options.enablePriorityAndFairness,
     advertiseAddress: options.reachableAddress,
+    instanceId: worker?.settings.instanceId ?? randomUUID(),
+    peerAddress: () => peerAddress(options, securePort.value),
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     serverCount: options.apiserverCount,
     clientCa: () => files.clientCa?.current,
@@ -28,6 +32,13 @@ export function bootstrapOptions({ options, files, securePort, report, now, isEn
       files.requestHeaderCa?.onChange(listener);
     },
   };
+}
+
+/** Both flags count, or neither (pkg/controlplane/apiserver/peer.go, getPeerAddress). */
+function peerAddress({ peerAdvertiseIp, peerAdvertisePort, reachableAddress }: CompletedOptions, securePort: number): PeerAddress | undefined {
+  if (peerAdvertiseIp !== '' && peerAdvertisePort !== '') return { host: peerAdvertiseIp, port: peerAdvertisePort };
+  const host = reachableAddress();
+  return host === undefined ? undefined : { host, port: String(securePort) };
 }
 
 /** What aggregated servers are told of front proxies; undefined where there are none. */

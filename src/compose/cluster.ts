@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Authority, type CertificateRequest, createAuthority, loadAuthority, signCertificate } from '../serving/certificates/create.ts';
 import type { KeyPair } from '../serving/certificates/pem.ts';
 import { type CompletedOptions, complete } from '../options/completion.ts';
@@ -15,6 +16,19 @@ export interface Cluster {
   readonly caCertificate: string;
   /** For the administrator: the client certificate is in it. */
   adminKubeconfig(url: string): string;
+  readonly admin: KeyPair;
+  /** The data folder's own authority, which has signed the certificates of the server and the administrator. */
+  readonly authority: Authority;
+  /** All that was made or found, for the next cluster of this process. */
+  readonly keys: ClusterKeys;
+}
+
+/** An authority, and what it has signed for a server that is reached by these names. */
+export interface ClusterKeys {
+  readonly authority: Authority;
+  readonly server: KeyPair;
+  readonly admin: KeyPair;
+  readonly names: ReturnType<typeof servingNames>;
 }
 
 /** Made anew when it has less than this to live. */
@@ -22,9 +36,9 @@ const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 
 /**
  * Options for a local cluster, out of serve's flags. `defaults` stand where a flag is not given; so do the certificates, which are made in the
- * data folder, kept over restarts, and renewed before they run out.
+ * data folder, kept over restarts, and renewed before they run out. `known`: what another cluster of this process has, to put into a new folder.
  */
-export function prepareCluster(args: readonly string[], defaults: Readonly<Partial<Record<FlagName, string>>>): Cluster {
+export function prepareCluster(args: readonly string[], defaults: Readonly<Partial<Record<FlagName, string>>>, known?: ClusterKeys): Cluster {
   const { given } = parseFlags(args);
   const withDefaults = (more: Readonly<Partial<Record<FlagName, string>>>): string[] => [
     ...Object.entries(more).flatMap(([name, value]) => (given.has(name as FlagName) ? [] : [`--${name}=${value}`])),
@@ -32,14 +46,31 @@ export function prepareCluster(args: readonly string[], defaults: Readonly<Parti
   ];
   const draft = complete(parseFlags(withDefaults({ ...defaults })));
   const files = certificateFiles(draft.dataDir);
-  const authority = keptAuthority(files.ca);
-  keptPair(files.server, authority, { commonName: 'kube-apiserver', usages: ['server'], ...servingNames(draft) });
-  const admin = keptPair(files.admin, authority, { commonName: 'admin', organizations: ['system:masters'], usages: ['client'] });
+  const names = servingNames(draft);
+  const keys = known && isDeepStrictEqual(known.names, names) ? writeKeys(files, known) : keptKeys(files, names);
+  const { authority, admin } = keys;
   const isOwnServingPair = !given.has('tls-cert-file') && !given.has('tls-private-key-file');
   const servingFlags = isOwnServingPair ? { 'tls-cert-file': files.server.cert, 'tls-private-key-file': files.server.key } : {};
   const options = complete(parseFlags(withDefaults({ ...defaults, 'client-ca-file': files.ca.cert, ...servingFlags })));
   const caCertificate = isOwnServingPair ? authority.certPem : readIfThere(options.tlsCertFile)!;
-  return { options, caCertificate, adminKubeconfig: (url) => kubeconfig(url, caCertificate, admin) };
+  const adminKubeconfig = (url: string): string => kubeconfigText({ url, caCertificate, user: 'admin', credentials: admin });
+  return { options, caCertificate, adminKubeconfig, admin, authority, keys };
+}
+
+type ClusterFiles = ReturnType<typeof certificateFiles>;
+
+function keptKeys(files: ClusterFiles, names: ClusterKeys['names']): ClusterKeys {
+  const authority = keptAuthority(files.ca);
+  const server = keptPair(files.server, authority, { commonName: 'kube-apiserver', usages: ['server'], ...names });
+  const admin = keptPair(files.admin, authority, { commonName: 'admin', organizations: ['system:masters'], usages: ['client'] });
+  return { authority, server, admin, names };
+}
+
+function writeKeys(files: ClusterFiles, keys: ClusterKeys): ClusterKeys {
+  writePair(files.ca, keys.authority);
+  writePair(files.server, keys.server);
+  writePair(files.admin, keys.admin);
+  return keys;
 }
 
 interface PairFiles {
@@ -93,7 +124,23 @@ function isStillGood(certificate: X509Certificate, authority: Authority, { hosts
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-const kubeconfig = (url: string, caCertificate: string, { certPem, keyPem }: KeyPair): string => `apiVersion: v1
+export interface KubeconfigParts {
+  url: string;
+  caCertificate: string;
+  user: string;
+  credentials: KeyPair | { readonly token: string };
+}
+
+const credentialLines = (credentials: KubeconfigParts['credentials']): string =>
+  'token' in credentials
+    ? `    token: ${credentials.token}`
+    : `    client-certificate-data: ${base64(credentials.certPem)}
+    client-key-data: ${base64(credentials.keyPem)}`;
+
+/** A kubeconfig with one user, in whose name it talks to one server. A name in JSON is one in YAML, whatever is in it. */
+export function kubeconfigText({ url, caCertificate, user, credentials }: KubeconfigParts): string {
+  const userName = /^[a-z][a-z0-9-]*$/.test(user) ? user : JSON.stringify(user);
+  return `apiVersion: v1
 kind: Config
 clusters:
 - name: binnacle
@@ -101,14 +148,14 @@ clusters:
     server: ${url}
     certificate-authority-data: ${base64(caCertificate)}
 users:
-- name: admin
+- name: ${userName}
   user:
-    client-certificate-data: ${base64(certPem)}
-    client-key-data: ${base64(keyPem)}
+${credentialLines(credentials)}
 contexts:
 - name: binnacle
   context:
     cluster: binnacle
-    user: admin
+    user: ${userName}
 current-context: binnacle
 `;
+}

@@ -18,18 +18,26 @@ import type { ServingFiles } from './serving-files.ts';
 
 /** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
 export function enabledControllerHooks(
-  { options, worker, registry, client, files, storage, report, now, logger }: Foundation,
+  { options, worker, registry, client, files, storage, report, now, clock, logger }: Foundation,
   { settings }: ObjectStores,
   servers: CreatedServers,
 ) {
   // Of several workers, the first one runs them: when it dies, the one that takes its place.
   if (worker && worker.settings.index > 0) return [];
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
+  const running = registry.family('running_managed_controllers');
   const controllers: ControllersOptions = {
     report,
     now,
-    onStarted: (controller) => logger.info('Started a controller', { controller }),
-    onStopped: (controller) => logger.info('Stopped a controller', { controller }),
+    clock,
+    onStarted(controller) {
+      running.with(controller, 'binnacle').set(1);
+      logger.info('Started a controller', { controller });
+    },
+    onStopped(controller) {
+      running.with(controller, 'binnacle').set(0);
+      logger.info('Stopped a controller', { controller });
+    },
     kindSettings: settings,
     queueMetrics: queueMetricsOf(registry),
     rootCa: () => rootCaOf(options, files),

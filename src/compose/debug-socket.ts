@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
+import { removeLeftSocket } from '../net/unix-socket.ts';
 import { Connection } from '../serving/connection.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { createHttp1 } from '../serving/http1.ts';
@@ -18,7 +18,7 @@ const SOCKET_UMASK = 0o177;
  * longer answers over TLS, or refuses everybody, can still be asked. Resolves when it listens, with what closes it.
  */
 export async function openDebugSocket(path: string, routes: DebugRoutes, onProblem: (problem: ServingProblem) => void): Promise<() => void> {
-  rmSync(path, { force: true });
+  await removeLeftSocket(path);
   const limits = DEFAULT_LIMITS;
   const http1 = createHttp1({ limits, onProblem, unsent: new UnsentAnswers(limits, monotonicClock), onExchange: (exchange) => void serve(exchange, routes) });
   const sockets = new Set<Socket>();
@@ -27,7 +27,7 @@ export async function openDebugSocket(path: string, routes: DebugRoutes, onProbl
     http1.serve(new Connection(socket, []));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(new Error(`--debug-socket-path: cannot listen on ${path}: ${error.message}`, { cause: error })));
     const umask = process.umask(SOCKET_UMASK);
     server.listen({ path, exclusive: true }, resolve);
     process.umask(umask);

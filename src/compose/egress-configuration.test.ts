@@ -47,7 +47,12 @@ test.each([
   ],
   ['no path', [through({ uds: {} })], 'service.connection.udsName: Invalid value: "nil": must be present for UDS connections'],
   ['GRPC without a transport', [cluster({ proxyProtocol: 'GRPC' })], 'service.connection.transport: Required value: transport must be set for GRPC'],
-  ['GRPC over TCP', [cluster({ proxyProtocol: 'GRPC', transport: { tcp: {} } })], 'service.connection.uds: Required value: UDS must be set with GRPC'],
+  ['GRPC over nothing', [cluster({ proxyProtocol: 'GRPC', transport: {} })], 'service.connection.uds: Required value: UDS must be set with GRPC'],
+  [
+    'GRPC over TCP is looked at as HTTPConnect is',
+    [cluster({ proxyProtocol: 'GRPC', transport: { tcp: { url: 'https://x' } } })],
+    'service.connection.tlsConfig: Required value: TLSConfig must be present when using HTTPS',
+  ],
   [
     'another scheme',
     [through({ tcp: { url: 'ftp://x' } })],

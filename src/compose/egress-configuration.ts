@@ -21,7 +21,7 @@ export interface EgressConnection {
   transport?: EgressTransport;
 }
 
-interface EgressTransport {
+export interface EgressTransport {
   tcp?: TcpTransport;
   uds?: { udsName?: string };
 }
@@ -93,8 +93,10 @@ function validateConnection({ proxyProtocol = '', transport: way }: EgressConnec
       return validateHttpConnect(way, errors);
     case 'GRPC':
       if (!way) errors.at('transport').required('transport must be set for GRPC');
-      else if (!way.uds) errors.at('uds').required('UDS must be set with GRPC');
-      else validateUds(way.uds, errors);
+      else if (way.uds) validateUds(way.uds, errors);
+      // Upstream has no such way. What a proxy of mode grpc serves with certificates is reached like one of HTTPConnect.
+      else if (way.tcp) validateTcp(way.tcp, errors);
+      else errors.at('uds').required('UDS must be set with GRPC');
       return;
     default:
       errors.at('protocol').notSupported(proxyProtocol, PROTOCOLS);

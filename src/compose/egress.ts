@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import { type ConnectProxy, type DialObserver, dialThrough } from '../serving/egress/http-connect.ts';
+import type { KonnectivityObserver } from '../server/egress/konnectivity.ts';
+import { registerTunnelMetrics } from '../server/egress/tunnel-metrics.ts';
 import { TlsDialer, type TlsTarget } from '../serving/tls-dialer.ts';
 import { type Dial, dialDirectly, dialUnix, hostPort } from '../net/dial.ts';
 import { summarize } from '../api/field-errors.ts';
 import { quote } from '../util/go-quote.ts';
-import { CommandError } from '../options/command-error.ts';
+import { CommandError, orRefuse } from '../options/command-error.ts';
 import {
   type EgressConnection,
   type EgressName,
+  type EgressTransport,
   type TcpTransport,
   type TlsConfiguration,
   decodeEgressConfiguration,
@@ -18,7 +21,11 @@ import {
 /** The ways out that --egress-selector-config-file names; where there is none, connections are made directly. */
 export type Egress = Readonly<Partial<Record<EgressName, Dial>>>;
 
-type ObserverFor = (transport: 'tcp' | 'uds') => DialObserver;
+/** Of connections through proxies, and of the tunnels in which konnectivity's are. */
+interface Observers {
+  dials(this: void, protocol: 'http_connect' | 'grpc', transport: 'tcp' | 'uds'): DialObserver;
+  tunnels: KonnectivityObserver;
+}
 
 /** Throws CommandError where the file cannot be read or used. Undefined where there is no file: nobody has said anything of ways out. */
 export async function openEgress(path: string, registry: MetricRegistry): Promise<Egress | undefined> {
@@ -26,20 +33,12 @@ export async function openEgress(path: string, registry: MetricRegistry): Promis
   const { egressSelections = [] } = await orRefuse('failed to read egress selector config', async () => decodeEgressConfiguration(await textOf(path)));
   const errors = validateEgressConfiguration({ egressSelections });
   if (!errors.isEmpty) throw new CommandError(`failed to validate egress selector configuration: ${summarize(errors.list)}`);
-  const observerFor = registerDialMetrics(registry);
+  const observers = { dials: registerDialMetrics(registry), tunnels: registerTunnelMetrics(registry) };
   const dials = egressSelections.map(async ({ name = '', connection = {} }) => {
     const canonical = name.toLowerCase();
-    return [canonical, await orRefuse(`failed to create dialer for egressSelection ${quote(canonical)}`, () => dialOf(connection, observerFor))] as const;
+    return [canonical, await orRefuse(`failed to create dialer for egressSelection ${quote(canonical)}`, () => dialOf(connection, observers))] as const;
   });
   return Object.fromEntries(await Promise.all(dials));
-}
-
-async function orRefuse<T>(what: string, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    throw new CommandError(`${what}: ${(error as Error).message}`);
-  }
 }
 
 async function textOf(path: string): Promise<string> {
@@ -51,16 +50,27 @@ async function textOf(path: string): Promise<string> {
 }
 
 /** Of a connection that was found valid. */
-async function dialOf({ proxyProtocol, transport = {} }: EgressConnection, observerFor: ObserverFor): Promise<Dial> {
+async function dialOf({ proxyProtocol, transport = {} }: EgressConnection, observers: Observers): Promise<Dial> {
   if (proxyProtocol === 'Direct') return dialDirectly;
-  if (proxyProtocol === 'GRPC') throw new Error('the protocol GRPC of konnectivity is not supported by this server; HTTPConnect is, over TCP and UDS');
   const { uds, tcp } = transport;
-  if (!uds) return dialThrough(await tcpProxy(tcp!), observerFor('tcp'));
+  if (proxyProtocol === 'GRPC') return konnectivityDial(transport, observers);
+  if (!uds) return dialThrough(await tcpProxy(tcp!), observers.dials('http_connect', 'tcp'));
   const { udsName: address = '' } = uds;
-  return dialThrough({ address, open: (signal) => dialUnix(address, signal) }, observerFor('uds'));
+  return dialThrough({ address, open: (signal) => dialUnix(address, signal) }, observers.dials('http_connect', 'uds'));
 }
 
-async function tcpProxy({ url = '', tlsConfig }: TcpTransport): Promise<ConnectProxy> {
+/** Most servers have no konnectivity, and need not load what it takes. Upstream speaks it on sockets of the file system alone. */
+async function konnectivityDial({ uds, tcp }: EgressTransport, { dials, tunnels }: Observers): Promise<Dial> {
+  const { dialKonnectivity } = await import('../server/egress/konnectivity.ts');
+  if (!uds) {
+    const { address, open } = await tcpProxy(tcp!, ['h2']);
+    return dialKonnectivity({ authority: address, hasTls: tcp!.tlsConfig !== undefined, open }, { dials: dials('grpc', 'tcp'), tunnels });
+  }
+  const { udsName = '' } = uds;
+  return dialKonnectivity({ authority: 'localhost', hasTls: false, open: (signal) => dialUnix(udsName, signal) }, { dials: dials('grpc', 'uds'), tunnels });
+}
+
+async function tcpProxy({ url = '', tlsConfig }: TcpTransport, protocols: readonly string[] = []): Promise<ConnectProxy> {
   if (!URL.canParse(url)) throw new Error(`invalid proxy server url ${quote(url)}`);
   const { hostname, port: written, protocol } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -68,7 +78,7 @@ async function tcpProxy({ url = '', tlsConfig }: TcpTransport): Promise<ConnectP
   const address = hostPort(host, port);
   if (!tlsConfig) return { address, open: (signal) => dialDirectly(host, port, signal) };
   const dialer = new TlsDialer(dialDirectly, await tlsTarget(tlsConfig));
-  return { address, open: (signal) => dialer.connect(host, port, { protocols: [], signal }) };
+  return { address, open: (signal) => dialer.connect(host, port, { protocols, signal }) };
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -82,16 +92,14 @@ async function tlsTarget({ caBundle = '', clientCert = '', clientKey = '', tlsSe
   };
 }
 
-const PROTOCOL = 'http_connect';
-
 /** apiserver/pkg/server/egressselector/metrics */
-function registerDialMetrics(registry: MetricRegistry): ObserverFor {
+function registerDialMetrics(registry: MetricRegistry): Observers['dials'] {
   const starts = registry.family('apiserver_egress_dialer_dial_start_total');
   const latencies = registry.family('apiserver_egress_dialer_dial_duration_seconds');
   const failures = registry.family('apiserver_egress_dialer_dial_failure_count');
-  return (transport) => ({
-    onStart: () => starts.with(PROTOCOL, transport).inc(),
-    onFailure: (stage) => failures.with(PROTOCOL, transport, stage).inc(),
-    onSuccess: (durationMs) => latencies.with(PROTOCOL, transport).observe(durationMs / 1000),
+  return (protocol, transport) => ({
+    onStart: () => starts.with(protocol, transport).inc(),
+    onFailure: (stage) => failures.with(protocol, transport, stage).inc(),
+    onSuccess: (durationMs) => latencies.with(protocol, transport).observe(durationMs / 1000),
   });
 }

@@ -54,11 +54,17 @@ interface Sized {
 
 const SIZE_TIMEOUT_MS = 1_000;
 
-/** Reads the size of each cluster once an interval, from the first member that tells it. Answers what ends this. */
+/**
+ * Reads the size of each cluster once an interval, from the first member that tells it, and that of each member by itself (-1: it does not tell). Answers what
+ * ends this.
+ */
 export function pollSizes(registry: MetricRegistry, clusters: readonly Sized[], intervalMs: number): () => void {
   const gauge = registry.family('apiserver_storage_size_bytes');
+  const memberGauge = registry.family('apiserver_storage_db_total_size_in_bytes');
   const poll = async (cluster: Sized, index: number): Promise<void> => {
-    const sizeBytes = (await cluster.sizes(SIZE_TIMEOUT_MS)).find(([, size]) => size !== undefined)?.[1];
+    const sizes = await cluster.sizes(SIZE_TIMEOUT_MS);
+    for (const [endpoint, size] of sizes) memberGauge.with(endpoint).set(size ?? -1);
+    const sizeBytes = sizes.find(([, size]) => size !== undefined)?.[1];
     if (sizeBytes !== undefined) gauge.with(`etcd-${index}`).set(sizeBytes);
   };
   const pollAll = (): void => clusters.forEach((cluster, index) => void poll(cluster, index));

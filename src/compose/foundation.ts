@@ -8,7 +8,9 @@ import { type Egress, openEgress } from './egress.ts';
 import type { Logger } from './logger.ts';
 import { openMetricSelection } from '../options/metric-selection.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
+import type { Clock } from '../util/clock.ts';
 import { Provided } from './provided.ts';
+import type { ServerImage } from './server-image.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
 
@@ -17,9 +19,13 @@ export interface Foundation {
   options: CompletedOptions;
   /** Where this process is one of several (`--workers`). */
   worker: WorkerLink | undefined;
+  /** What the store begins with, where that is another server's state. */
+  image: ServerImage | undefined;
   logger: Logger;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
+  clock: Clock;
+  /** The clock's time. */
   now(): Date;
   /** Logs failures of controllers, which try again. */
   report(error: Error): void;
@@ -41,26 +47,30 @@ export interface Foundation {
 }
 
 /** Opens files and engines that the options name. Throws a CommandError or a StorageUnavailable, with what is open by then in `closers`. */
-export async function openFoundation(
-  options: CompletedOptions,
-  logger: Logger,
-  stop: AbortSignal,
-  closers: Closers,
-  worker: WorkerLink | undefined,
-): Promise<Foundation> {
+export async function openFoundation({
+  options,
+  logger,
+  stop,
+  closers,
+  worker,
+  image,
+  clock,
+}: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'clock'>): Promise<Foundation> {
   const registry = new MetricRegistry(await openMetricSelection(options));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());
-  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl });
+  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl, image: image?.store, clock });
   closers.addStorage(() => storage.close());
   const securePort = new Provided<number>('port');
   return {
     options,
     worker,
+    image,
     logger,
     isEnabled: (gate) => options.featureGates.isEnabled(gate),
-    now: () => new Date(),
+    clock,
+    now: () => new Date(clock.now()),
     report: (error) => logger.warn('A controller failed and will try again', { error }),
     stop,
     closers,
@@ -68,7 +78,10 @@ export async function openFoundation(
     egress,
     files,
     storage,
-    client: new InProcessClient(new ClientMetrics(registry, () => `127.0.0.1:${securePort.isProvided ? securePort.value : options.securePort}`)),
+    client: new InProcessClient(
+      new ClientMetrics(registry, () => `127.0.0.1:${securePort.isProvided ? securePort.value : options.securePort}`),
+      () => new Date(clock.now()),
+    ),
     servers: new Provided('chain of servers'),
     securePort,
   };

@@ -16,10 +16,12 @@ import type { InspectorSessions } from '../server/debug/inspector-session.ts';
 import { type DebugRoutes, type ProfiledServer, profileRoutes } from '../server/debug/profile-pages.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
 import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
+import { registerDiscoveryCounters } from '../server/metrics/discovery-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
 import { type RuntimeWatch, eventLoopCheck, registerRuntimeMetrics } from '../server/metrics/runtime-metrics.ts';
 import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
 import { shareOf } from './flow-control.ts';
+import { type EffectiveVersion, printRelease } from '../options/effective-version.ts';
 import { listFeatures } from '../options/feature-gates.ts';
 import type { HealthCheck } from '../server/health.ts';
 import { mergeMetrics } from '../workers/merged-metrics.ts';
@@ -45,6 +47,7 @@ import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { isInstalled, knownSchema } from './served-resources.ts';
 import type { CreatedServers } from './servers.ts';
+import type { OpenPeers } from './peers.ts';
 import type { StoredValues } from './stored-values.ts';
 import type { OpenTracing } from './tracing.ts';
 
@@ -55,10 +58,13 @@ export interface FrontParts {
   objects: ObjectStores;
   authorization: Authorization;
   servers: CreatedServers;
+  peers: OpenPeers | undefined;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
   refusedFingerprints: readonly string[] | undefined;
+  testFilters: StandardFilterOptions['testFilters'];
+  storageVersions: StandardFilterOptions['storageVersions'];
   profilers: InspectorSessions;
 }
 
@@ -77,7 +83,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   registerBuildInfo(registry, info);
   registerMetaMetrics(registry);
   if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.sizes());
-  registerFeatures(registry, versionInfo(info), listFeatures(options.featureGates));
+  registerFeatures(registry, versionInfo(info, options.effectiveVersion), listFeatures(options.featureGates));
   return {
     filters,
     discovery: {
@@ -85,8 +91,15 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       serverAddress: () => `${options.externalHostname}:${securePort.value}`,
       hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
       hasCbor: options.featureGates.isEnabled('CBORServingAndStorage'),
+      counters: registerDiscoveryCounters(registry),
+      peers: parts.peers?.discovery,
     },
-    openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}`, tellsEnums: options.featureGates.isEnabled('OpenAPIEnums') },
+    openApi: {
+      types: openApiTypes,
+      knownGroupVersions,
+      release: printRelease(options.effectiveVersion.emulation),
+      tellsEnums: options.featureGates.isEnabled('OpenAPIEnums'),
+    },
     shutdown: {
       delayMs: options.shutdownDelayDurationMs,
       sendRetryAfter: options.shutdownSendRetryAfter,
@@ -101,11 +114,13 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       ...issuerHandlers({
         issuer: options.serviceAccountIssuer[0]!,
         jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${securePort.value}/openid/v1/jwks`,
-        publicKeys: parts.access.verificationKeys,
+        publicKeys: parts.access.publicKeys,
+        report: (error) =>
+          logger.error('The documents of the issuer of service account tokens cannot be made; those from before stay, or there are none', { error }),
       }),
-      ['/version', versionHandler(info)],
-      ['/version/', versionHandler(info)],
-      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling, ...metricsOfAll(parts.foundation) })],
+      ['/version', versionHandler(info, options.effectiveVersion)],
+      ['/version/', versionHandler(info, options.effectiveVersion)],
+      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling, processStartMs: performance.timeOrigin, ...metricsOfAll(parts.foundation) })],
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
@@ -122,11 +137,10 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   };
 }
 
-/** No other version is emulated; the one before is still spoken with. */
-const versionInfo = ({ gitVersion, major, minor }: BuildInfo): VersionInfo => ({
+const versionInfo = ({ gitVersion }: BuildInfo, { emulation, minCompatibility }: EffectiveVersion): VersionInfo => ({
   binary: gitVersion.replace(/^v/, ''),
-  emulation: `${major}.${minor}`,
-  minCompat: `${major}.${Number(minor) - 1}`,
+  emulation: printRelease(emulation),
+  minCompat: printRelease(minCompatibility),
 });
 
 /** What `--profiling` and `--debug-socket-path` serve. */
@@ -140,11 +154,11 @@ export function debugRoutes(server: ProfiledServer, setting: VerbositySetting): 
 
 const DEBUGGING_PATHS = ['/healthz', '/livez', '/metrics', '/readyz', '/version'];
 
-function componentPages(options: CompletedOptions, { major, minor, gitVersion }: BuildInfo): [string, Handler][] {
+function componentPages(options: CompletedOptions, { gitVersion }: BuildInfo): [string, Handler][] {
   const hasFlagz = options.featureGates.isEnabled('ComponentFlagz');
   const hasStatusz = options.featureGates.isEnabled('ComponentStatusz');
   const paths = [...DEBUGGING_PATHS, ...(hasFlagz ? ['/flagz'] : []), '/statusz'].toSorted();
-  const status = { startMs: Date.now(), binaryVersion: gitVersion.slice(1), emulationVersion: `${major}.${minor}`, paths };
+  const status = { startMs: Date.now(), binaryVersion: gitVersion.slice(1), emulationVersion: printRelease(options.effectiveVersion.emulation), paths };
   return [
     ...(hasFlagz ? [['/flagz', flagzHandler(() => printOptions(options.flags))] satisfies [string, Handler]] : []),
     ...(hasStatusz ? [['/statusz', statuszHandler(status)] satisfies [string, Handler]] : []),
@@ -191,7 +205,10 @@ function filterOptions({
   auditing,
   tracing,
   flowControl,
+  peers,
   refusedFingerprints,
+  testFilters,
+  storageVersions,
 }: FrontParts): StandardFilterOptions {
   const { options, logger, registry } = foundation;
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
@@ -230,6 +247,9 @@ function filterOptions({
     requestTimeoutMs: options.requestTimeoutMs,
     ...(flowControl && { flowControl }),
     refusedFingerprints,
+    peers: peers?.filter,
+    testFilters,
+    storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),
     maxRequestsInFlight: shareOf(options.maxRequestsInflight, foundation.worker),
     maxMutatingRequestsInFlight: shareOf(options.maxMutatingRequestsInflight, foundation.worker),

@@ -1,12 +1,15 @@
 import { AdmissionChain } from '../admission/chain.ts';
 import { AdmissionMetrics } from '../admission/metrics.ts';
+import type { IsServed } from '../apis/api-versions.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
 import { featuresWhere } from '../apis/features.ts';
 import { withSettings } from '../apis/with-settings.ts';
 import { definitionsWithRules } from '../extensions/rules/definition-rules.ts';
+import { ruleMetrics } from '../extensions/rules/rule-metrics.ts';
 import { RecentRules } from '../extensions/rules/recent-rules.ts';
 import { type KeptAllocators, createServiceAllocators } from '../kube/allocation/service-allocators.ts';
 import { type KubeletOptions, Kubelets } from '../kube/kubelet/kubelets.ts';
+import { countDurations } from '../apis/certificates/certificate-duration.ts';
 import { StreamMetrics } from '../kube/kubelet/metrics.ts';
 import { ProxyTransports } from '../kube/proxy/transports.ts';
 import { openKubeStores } from '../kube/server.ts';
@@ -18,10 +21,15 @@ import { AllocationMetrics } from '../kube/allocation/allocation-metrics.ts';
 import { StorageMetrics } from '../storage/storage-metrics.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import { dialDirectly } from '../net/dial.ts';
+import { openRevision } from '../workers/revision-file.ts';
+import type { WorkerSettings } from '../workers/settings.ts';
 import type { AccessFiles } from './access.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Foundation } from './foundation.ts';
+import { type Release, compareReleases } from '../options/effective-version.ts';
+import { storageVersions } from './emulated-storage.ts';
 import { Provided } from './provided.ts';
+import { servedVersions } from './served-resources.ts';
 import type { OpenStorage } from './storage.ts';
 import type { StoredValues } from './stored-values.ts';
 
@@ -30,6 +38,8 @@ export interface ObjectStores {
   values: StoredValues;
   stores: Stores;
   kube: readonly ResourceStore[];
+  /** Which versions of them clients reach. */
+  isServed: IsServed;
   customResourceDefinitions: ResourceStore;
   recentRules: RecentRules;
   apiServices: ResourceStore;
@@ -52,7 +62,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   const stores = createStores(foundation, values, admission);
   const settings = kindSettings(options);
   const recentRules = new RecentRules();
-  const customResourceDefinitions = stores.open(withSettings(definitionsWithRules(recentRules), settings, now));
+  const customResourceDefinitions = stores.open(withSettings(definitionsWithRules(recentRules, ruleMetrics(registry)), settings, now));
   const apiServiceStore = stores.open(withSettings(apiServices, settings, now));
   const allocators = createAllocators(foundation, values, stores);
   const kubelets = new Kubelets(client, { ...kubeletOptions(options), dial: egress?.cluster });
@@ -60,7 +70,14 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   const authorizer = new Provided<Authorizer>('authorizer');
   const kube = openKubeStores(
     stores,
-    { allocators, eventTtlSeconds: options.eventTtlMs / 1000, now, settings },
+    {
+      allocators,
+      eventTtlSeconds: options.eventTtlMs / 1000,
+      now,
+      settings,
+      onCertificateIssued: countDurations(registry),
+      inStorageVersion: storageVersions(options.effectiveVersion),
+    },
     {
       client,
       tokenIssuer,
@@ -77,6 +94,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
     values,
     stores,
     kube,
+    isServed: servedVersions(options, () => kube.map(({ definition }) => definition)),
     customResourceDefinitions,
     recentRules,
     apiServices: apiServiceStore,
@@ -90,23 +108,39 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   };
 }
 
-const createStores = ({ options, registry, worker, client, now }: Foundation, { storage, encoding }: StoredValues, admission: AdmissionChain): Stores =>
+const createStores = (
+  { options, logger, registry, worker, image, clock, client, isEnabled, now }: Foundation,
+  { storage, encoding }: StoredValues,
+  admission: AdmissionChain,
+): Stores =>
   new Stores({
-    ...feedsOf(storage, `${options.etcdPrefix}/`, worker?.settings.storeUrl !== undefined),
+    ...feedsOf(storage, `${options.etcdPrefix}/`, worker?.settings, { image, clock }),
     keyPrefix: `${options.etcdPrefix}/`,
     ...(encoding && { encoding }),
     admission,
     collectsGarbage: options.enableGarbageCollector,
     deleteWorkers: options.deleteCollectionWorkers,
+    ...(isEnabled('DetectCacheInconsistency') && {
+      reportInconsistency: (message: string, details: Record<string, unknown>) => logger.error(message, details),
+    }),
+    tellsCorrupt: isEnabled('AllowUnsafeMalformedObjectDeletion'),
     client,
     now,
     // Requests to an etcd are counted where they are made.
     metrics: new StorageMetrics(registry, options.storageBackend !== 'etcd3'),
   });
 
-/** One feed an engine. */
-function feedsOf({ engine, overrides }: OpenStorage, prefix: string, catchesUpFirst: boolean): Pick<StoresOptions, 'feed' | 'feedOverrides'> {
-  const feeds = new Map([engine, ...overrides.values()].map((each) => [each, new CacheFeed(each, { prefix, catchesUpFirst })]));
+function feedsOf(
+  { engine, overrides }: OpenStorage,
+  prefix: string,
+  worker: WorkerSettings | undefined,
+  { image, clock }: Pick<Foundation, 'image' | 'clock'>,
+): Pick<StoresOptions, 'feed' | 'feedOverrides'> {
+  const catchesUpFirst = worker?.storeUrl !== undefined;
+  const readRevision = worker?.revisionPath === undefined ? undefined : openRevision(worker.revisionPath);
+  const feeds = new Map(
+    [engine, ...overrides.values()].map((each) => [each, new CacheFeed(each, { prefix, catchesUpFirst, readRevision, images: image?.caches, clock })]),
+  );
   return { feed: feeds.get(engine)!, feedOverrides: new Map([...overrides].map(([resource, each]) => [resource, feeds.get(each)!])) };
 }
 
@@ -122,10 +156,14 @@ const createAllocators = ({ options, registry, client, report, now }: Foundation
     now,
   });
 
-const kindSettings = ({ featureGates, allowPrivileged }: CompletedOptions): KindSettings => ({
+export const kindSettings = ({ featureGates, allowPrivileged, effectiveVersion }: CompletedOptions): KindSettings => ({
   features: featuresWhere((feature) => featureGates.isEnabled(feature)),
   allowsPrivileged: allowPrivileged,
+  hasFormerCel: compareReleases(effectiveVersion.minCompatibility, CEL_LISTS_RELEASE) < 0,
 });
+
+/** kubernetes: apiserver/pkg/cel/environment/base.go: the last libraries that were added. */
+const CEL_LISTS_RELEASE: Release = { major: 1, minor: 34 };
 
 const kubeletOptions = (options: CompletedOptions): KubeletOptions => ({
   preferredAddressTypes: options.kubeletPreferredAddressTypes,

@@ -4,10 +4,19 @@ import { groupVersions } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { BINARY_RELEASE, compareReleases } from '../options/effective-version.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GenericServer } from '../server/generic-server.ts';
+import { type EmulationOptions, emulatedVersions } from './emulated-resources.ts';
+
+/** What is served of the kinds that there are: --runtime-config, and where an older version is emulated, what that one has. */
+export function servedVersions(options: EmulationOptions, definitions: () => readonly ResourceDefinition[]): IsServed {
+  const isOn = enabledVersions(options.runtimeConfig);
+  return compareReleases(options.effectiveVersion.emulation, BINARY_RELEASE) === 0 ? isOn : emulatedVersions(options, isOn, definitions());
+}
 
 /** --runtime-config: the most particular key wins (apiserver/pkg/server/resourceconfig). The two servers at the ends serve their own group always. */
-export function servedVersions(config: ReadonlyMap<string, boolean>): IsServed {
+function enabledVersions(config: ReadonlyMap<string, boolean>): IsServed {
   return ({ group, groupVersion, stability, isOnByDefault }, plural) => {
     if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return true;
     const key = group === '' ? `/${groupVersion}` : groupVersion;

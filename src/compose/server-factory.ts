@@ -11,44 +11,51 @@ import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { debugRoutes, frontOptions } from './front-options.ts';
+import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
+import type { OpenPeers } from './peers.ts';
+import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
 import { openSeededValues } from './seeded-values.ts';
+import { serverState } from './server-image.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
-import type { RunningServer, ServerFactory } from './start.ts';
-import { startUpLog } from './start-up-log.ts';
+import type { FactorySettings, RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
+import type { Logger } from './logger.ts';
+import { systemClock } from '../util/clock.ts';
 
 /**
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
  * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
-export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker } = {}) => {
+export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker, testFilters, image, clock = systemClock } = {}) => {
   const stop = new AbortController();
   const closers = new Closers();
-  const isOver = startUpLog(logger);
+  const phaseEnded = startUpLog(logger);
   try {
-    const foundation = await openFoundation(options, logger, stop.signal, closers, worker);
-    isOver('files and storage');
+    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, clock });
+    phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
-    isOver('values of the store');
+    phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
-    isOver('stores of objects');
+    phaseEnded('stores of objects');
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
     const servers = createServers(foundation, access, objects, authorization, routes);
-    servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers));
-    isOver('servers');
+    servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers), ...leaderElectionHooks(foundation, objects));
+    const storageVersions = recordStorageVersions(foundation, servers);
+    const peers = await openPeersIfAsked(foundation, servers);
+    phaseEnded('servers');
     await servers.synced;
-    isOver('custom resources');
-    const prepared = await prepareFront({ foundation, access, objects, authorization, servers, refusedFingerprints });
-    const running = await startServing(foundation, access, prepared, stop);
-    isOver('listener');
-    running.ready.then(() => isOver('post-start hooks')).catch(() => undefined);
+    phaseEnded('custom resources');
+    const prepared = await prepareFront({ foundation, access, objects, authorization, servers, peers, storageVersions, refusedFingerprints, testFilters });
+    const running = await startServing(foundation, access, objects, prepared, stop);
+    phaseEnded('listener');
+    running.ready.then(() => phaseEnded('post-start hooks')).catch(() => undefined);
     return running;
   } catch (error) {
     await closers.close();
@@ -62,8 +69,20 @@ interface ChainParts {
   objects: ObjectStores;
   authorization: Authorization;
   servers: CreatedServers;
+  peers: OpenPeers | undefined;
   /** Requests that have ended the process before; undefined where there is no supervisor. */
   refusedFingerprints: readonly string[] | undefined;
+  testFilters: FactorySettings['testFilters'];
+  storageVersions: StorageVersionRecorder | undefined;
+}
+
+/** StorageVersionAPI. Of several workers, each is the same server, and the first one records. */
+function recordStorageVersions({ client, worker, isEnabled, report, now }: Foundation, servers: CreatedServers): StorageVersionRecorder | undefined {
+  if (!isEnabled('StorageVersionAPI') || !isEnabled('APIServerIdentity') || (worker && worker.settings.index > 0)) return undefined;
+  const versions = [...servers.kube.versions, ...servers.extensions.versions, ...servers.aggregator.versions];
+  const recorder = new StorageVersionRecorder(client, recordedResources(versions));
+  servers.aggregator.postStartHooks.push({ name: 'built-in-resources-storage-version-updater', run: (signal) => recorder.run({ signal, report, now }) });
+  return recorder;
 }
 
 /** Auditing, tracing, priority and fairness and the other filters in front of the chain. */
@@ -73,9 +92,19 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
   const profilers = new InspectorSessions();
-  const front = frontOptions({ ...parts, auditing, tracing, flowControl, profilers });
+  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation)) };
+  const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
+}
+
+/** Most servers are alone, or all of one version. */
+async function openPeersIfAsked(foundation: Foundation, servers: CreatedServers): Promise<OpenPeers | undefined> {
+  if (foundation.options.peerCaFile === '') return undefined;
+  const { openPeers } = await import('./peers.ts');
+  const peers = openPeers(foundation, servers);
+  servers.kube.postStartHooks.push(...peers.hooks);
+  return peers;
 }
 
 async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, server: ProfiledServer): Promise<void> {
@@ -85,6 +114,13 @@ async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, 
   closers.add(
     await openDebugSocket(options.debugSocketPath, debugRoutes(server, logger), ({ message }) => log.verbose(3, 'A client was cut off', { message })),
   );
+}
+
+/** `--fault-config-file`: of a server that tests of any language talk to. */
+async function openFaultsIfAsked({ options, logger }: Foundation): Promise<FactorySettings['testFilters']> {
+  if (options.faultConfigFile === '') return undefined;
+  const { openFaults } = await import('./faults.ts');
+  return { faults: openFaults(options.faultConfigFile, logger) };
 }
 
 /** Most servers trace nothing, and need not load what it takes. */
@@ -97,8 +133,9 @@ async function openTracingIfAsked({ options, logger, egress }: Foundation): Prom
 
 /** Listens, and runs the post-start hooks. */
 async function startServing(
-  { options, worker, logger, registry, files, securePort, closers }: Foundation,
-  { keys }: AccessFiles,
+  { options, worker, logger, registry, files, securePort, closers, storage }: Foundation,
+  { makeAhead }: AccessFiles,
+  { stores }: ObjectStores,
   prepared: PreparedServer,
   stop: AbortController,
 ): Promise<RunningServer> {
@@ -114,10 +151,21 @@ async function startServing(
   return {
     url: `https://127.0.0.1:${listener.address.port}`,
     ready,
-    makeAhead: () => void keys().catch(() => undefined),
+    makeAhead,
     stop() {
       stop.abort();
       return closed;
     },
+    state: serverState(storage.engine, stores),
+  };
+}
+
+/** Says at `--v=1` when each phase of a start is over, and how long it took. */
+function startUpLog(logger: Logger, now: () => number = performance.now.bind(performance)): (phase: string) => void {
+  let beganMs = now();
+  return (phase) => {
+    const endMs = now();
+    logger.verbose(1, 'Start-up phase is over', { phase, durationMs: Math.round(endMs - beganMs) });
+    beganMs = endMs;
   };
 }

@@ -1,7 +1,8 @@
+import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import { hostname } from 'node:os';
 import type { RemoteEnvironment } from '../aggregator/remote-api.ts';
 import { type Aggregator, createAggregator } from '../aggregator/server.ts';
-import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
+import { builtInApiVersions } from '../apis/api-versions.ts';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
 import type { Authorization } from '../authorization/modes.ts';
 import { withLoopback } from '../client/service-address.ts';
@@ -29,12 +30,13 @@ import type { ServiceRoutes } from './admission.ts';
 import { bootstrapOptions } from './bootstrap.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
-import { knownSchema, servedVersions } from './served-resources.ts';
+import { knownSchema } from './served-resources.ts';
 
 /** The three servers on one set of stores. */
 export interface CreatedServers extends ServerChain {
   aggregation: Aggregator;
   environment: EndpointEnvironment;
+  records: ServerRecords;
   /** Resolves once the caches are filled, and authorization and custom resources know all that is stored. */
   synced: Promise<void>;
 }
@@ -47,7 +49,6 @@ interface ServerParts {
   authorization: Authorization;
   routes: ServiceRoutes;
   environment: EndpointEnvironment;
-  isServed: IsServed;
 }
 
 /** CreateServerChain (cmd/kube-apiserver/app/server.go), tail first, each with the one before as its delegate: not found ← extensions ← kube ← aggregator. */
@@ -58,11 +59,11 @@ export function createServers(
   authorization: Authorization,
   routes: ServiceRoutes,
 ): CreatedServers {
-  const environment = endpointEnvironment(foundation);
-  const isServed = servedVersions(foundation.options.runtimeConfig);
-  const parts: ServerParts = { foundation, access, objects, authorization, routes, environment, isServed };
+  const environment = endpointEnvironment(foundation, authorization);
+  const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
   const extensions = extensionsServer(parts, notFoundHandler as Handler);
-  const kube = kubeServer(parts, extensions.server.handle);
+  const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
+  const kube = kubeServer(parts, records, extensions.server.handle);
   const aggregation = aggregatorServer(parts, extensions, kube);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
   const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
@@ -74,27 +75,30 @@ export function createServers(
     remoteApis: aggregation.remoteApis,
     client: foundation.client,
     environment,
+    records,
     synced: Promise.all(isSynced).then(() => undefined),
   };
 }
 
-const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation): EndpointEnvironment => ({
+const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
   schemaOfKind: knownSchema,
   metrics: new EndpointMetrics(registry),
   minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
   hasWatchList: isEnabled('WatchList'),
+  hasShards: isEnabled('ShardedListAndWatch'),
   hasCbor: isEnabled('CBORServingAndStorage'),
+  ...(isEnabled('AllowUnsafeMalformedObjectDeletion') && { unsafeDeletes: authorizer }),
   webSockets: watchSockets,
   random: Math.random,
   now,
 });
 
-function extensionsServer({ foundation, objects, routes, environment, isServed }: ServerParts, delegate: Handler): Extensions {
+function extensionsServer({ foundation, objects, routes, environment }: ServerParts, delegate: Handler): Extensions {
   const { client, registry, report, now } = foundation;
   return createExtensions(
     {
       environment,
-      ownVersion: builtInApiVersions([objects.customResourceDefinitions], isServed)[0]!,
+      ownVersion: builtInApiVersions([objects.customResourceDefinitions], objects.isServed)[0]!,
       stores: objects.stores,
       client,
       recentRules: objects.recentRules,
@@ -108,7 +112,7 @@ function extensionsServer({ foundation, objects, routes, environment, isServed }
   );
 }
 
-function kubeServer({ foundation, access, objects, authorization, environment, isServed }: ServerParts, delegate: Handler): GenericServer {
+function kubeServer({ foundation, access, objects, authorization, environment }: ServerParts, records: ServerRecords, delegate: Handler): GenericServer {
   const { options, client, isEnabled } = foundation;
   const { stores, admission } = objects;
   const { engine } = objects.values.storage;
@@ -120,8 +124,8 @@ function kubeServer({ foundation, access, objects, authorization, environment, i
       authorizer: authorization.authorizer,
       readToken: access.authentication.readToken,
       bootstrap: bootstrapOptions(foundation, access.isRbacOn),
-      records: serverRecords(stores, engine.isSingleWriter),
-      isServed,
+      records,
+      isServed: objects.isServed,
       isEnabled,
       componentStatuses: new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore,
     },
@@ -167,12 +171,12 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
   };
 }
 
-function aggregatorServer({ foundation, objects, routes, environment, isServed }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
+function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
   const { client, registry, files, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
       environment,
-      ownVersion: builtInApiVersions([objects.apiServices], isServed)[0]!,
+      ownVersion: builtInApiVersions([objects.apiServices], objects.isServed)[0]!,
       localVersions: [...kube.versions, ...extensions.server.versions],
       customVersions: extensions.customResources,
       remote: remoteEnvironment(foundation, routes),
@@ -183,13 +187,17 @@ function aggregatorServer({ foundation, objects, routes, environment, isServed }
     },
     kube.handle,
   );
-  files.proxyClient?.onChange(() => aggregation.refreshTls());
+  if (files.proxyClient) {
+    files.proxyClient.onChange(() => aggregation.refreshTls());
+    // Read before the server is made.
+    aggregation.server.postStartHooks.push({ name: 'aggregator-reload-proxy-client-cert', run: () => Promise.resolve() });
+  }
   closers.add(() => aggregation.close());
   return aggregation;
 }
 
 /** How servers behind APIServices are reached, and who we are to them. */
-function remoteEnvironment({ options, files, egress, securePort, isEnabled }: Foundation, { addressOf }: ServiceRoutes): RemoteEnvironment {
+function remoteEnvironment({ options, files, egress, securePort, isEnabled, registry, logger }: Foundation, { addressOf }: ServiceRoutes): RemoteEnvironment {
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   return {
     addressOf: withLoopback(addressOf, () => ({ host, port: securePort.value })),
@@ -197,5 +205,6 @@ function remoteEnvironment({ options, files, egress, securePort, isEnabled }: Fo
     rejectsRedirects: options.aggregatorRejectForwardingRedirect,
     sendsUid: isEnabled('RemoteRequestHeaderUID'),
     dial: egress?.cluster,
+    onWeakCertificate: countWeakCertificates(registry, 'kube_aggregator', (message) => logger.info(message)),
   };
 }

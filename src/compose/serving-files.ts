@@ -17,6 +17,8 @@ export interface ServingFiles {
   requestHeaderCa: FileReloadable<string> | undefined;
   /** By which aggregated servers know us. */
   proxyClient: FileReloadable<KeyPair> | undefined;
+  /** Of the other API servers on the same store. */
+  peerCa: FileReloadable<string> | undefined;
   close(): void;
 }
 
@@ -27,9 +29,10 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   const sni = options.tlsSniCertKey.map(({ certFile, keyFile, names }) => ({ certificate: watchKeyPair(certFile, keyFile, { onError }), names }));
   const clientCa = options.clientCaFile === '' ? undefined : watchBundle(options.clientCaFile, { onError });
   const requestHeaderCa = options.requestheaderClientCaFile === '' ? undefined : watchBundle(options.requestheaderClientCaFile, { onError });
+  const peerCa = options.peerCaFile === '' ? undefined : watchBundle(options.peerCaFile, { onError });
   const { proxyClientCertFile, proxyClientKeyFile } = options;
   const proxyClient = proxyClientCertFile === '' || proxyClientKeyFile === '' ? undefined : watchKeyPair(proxyClientCertFile, proxyClientKeyFile, { onError });
-  const all = [certificate, ...sni.map((entry) => entry.certificate), clientCa, requestHeaderCa, proxyClient].filter((file) => file !== undefined);
+  const all = [certificate, ...sni.map((entry) => entry.certificate), clientCa, requestHeaderCa, proxyClient, peerCa].filter((file) => file !== undefined);
   const stopWarning = warnOfExpiry(
     [
       { file: options.tlsCertFile, pem: () => certificate.current.certPem },
@@ -42,7 +45,7 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
     stopWarning();
     all.forEach((file) => file.close());
   };
-  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close };
+  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, peerCa, close };
 }
 
 /** Listens on the port of the flags. */

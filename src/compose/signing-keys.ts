@@ -53,6 +53,8 @@ function readPrivateKey(path: string): KeyObject {
 /** A server that is stopped before it is made leaves no key behind. */
 async function makeSigningKey(path: string, stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
+  // A fork has its folder in common with its origin, which may have made it by now.
+  if (readIfThere(path) !== undefined) return;
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   stop.throwIfAborted();
   writePrivately(path, privateKey.export({ type: 'pkcs1', format: 'pem' }).toString());

@@ -4,7 +4,10 @@ import type { CompletedOptions } from '../options/completion.ts';
 import { printOptions } from '../options/flags/options.ts';
 import { makeMissingFiles } from './generated-files.ts';
 import type { Logger } from './logger.ts';
+import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
+import type { ServerImage, ServerState } from './server-image.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
+import type { Clock } from '../util/clock.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
 
 /** A server that listens. */
@@ -20,6 +23,8 @@ export interface RunningServer {
   makeAhead?(): void;
   /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
   stop(): Promise<void>;
+  /** What is stored; absent where a test has put something in the server's place. */
+  readonly state?: ServerState;
 }
 
 /** Builds the server chain and starts to listen. What it throws is shown to the user: an ErrnoException, or an error whose message says what to do. */
@@ -32,6 +37,12 @@ export interface FactorySettings {
   worker?: WorkerLink;
   /** Requests that have ended the process before; absent where there is no supervisor. */
   refusedFingerprints?: readonly string[];
+  /** Of a server in a test's own process. */
+  testFilters?: StandardFilterOptions['testFilters'];
+  /** What the memory store begins with: another server's state. */
+  image?: ServerImage | undefined;
+  /** Where a test tells the time. */
+  clock?: Clock;
 }
 
 /** The server chain of this program; loaded only when it is to run. */

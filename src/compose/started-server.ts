@@ -4,6 +4,8 @@ export interface StartOptions {
   dataDir?: string;
   /** Default: any free one. */
   port?: number;
+  /** Behave as this version of Kubernetes, `1.34`: its APIs, features and defaults. Default: the newest. */
+  emulatedVersion?: string;
   /** Flags of `binnacle serve`, as on its command line: `['--runtime-config=api/all=true']`. */
   flags?: readonly string[];
 }

@@ -5,9 +5,11 @@ import { type Engine, StorageMisconfigured, StorageUnavailable } from '../storag
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { ChangeLogLimits } from '../storage/engines/change-log.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
+import type { MemoryImage } from '../storage/engines/memory.ts';
 import type { LocalEngine } from '../storage/engines/local-engine.ts';
 import type { GrpcTls } from '../grpc/channel.ts';
 import { openEngine } from '../storage/open.ts';
+import type { Clock } from '../util/clock.ts';
 import type { Dial } from '../net/dial.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Logger } from './logger.ts';
@@ -15,7 +17,12 @@ import type { Logger } from './logger.ts';
 /** What the options say of where objects are kept, and how. */
 export type StorageSettings = Pick<
   CompletedOptions,
-  Extract<keyof CompletedOptions, `etcd${string}` | `encryption${string}`> | 'storageBackend' | 'storeDir' | 'storageMediaType' | 'leaseReuseDurationSeconds'
+  | Extract<keyof CompletedOptions, `etcd${string}` | `encryption${string}`>
+  | 'featureGates'
+  | 'storageBackend'
+  | 'storeDir'
+  | 'storageMediaType'
+  | 'leaseReuseDurationSeconds'
 >;
 
 /** The stores that the options name, open. */
@@ -34,6 +41,10 @@ export interface StorageRoute {
   dial?: Dial | undefined;
   /** Where the embedded or memory store is served that the options name: another process has it. */
   storeUrl?: string | undefined;
+  /** What the memory store begins with. */
+  image?: MemoryImage | undefined;
+  /** By which the embedded or memory store tells the time. */
+  clock?: Clock;
 }
 
 /** Throws StorageUnavailable, with one line for the operator. */
@@ -41,7 +52,7 @@ export async function openStorage(
   options: StorageSettings,
   logger: Logger,
   registry: MetricRegistry,
-  { dial, storeUrl }: StorageRoute = {},
+  { dial, storeUrl, image, clock }: StorageRoute = {},
 ): Promise<OpenStorage> {
   const opened: Engine[] = [];
   const close = async (): Promise<void> => {
@@ -56,7 +67,7 @@ export async function openStorage(
     const { leaseReuseDurationSeconds: leaseReuseSeconds, etcdPrefix: prefix } = options;
     return { engine: await open(reachEtcd({ prefix, leaseReuseSeconds, endpoints: [storeUrl] }, logger)), overrides: new Map(), close };
   }
-  const own = await openOwnStore(options);
+  const own = await openOwnStore(options, { image, ...(clock && { clock }) });
   if (own) {
     opened.push(own);
     if (options.storageBackend === 'embedded') registerStoreFile(registry, own);
@@ -83,13 +94,21 @@ export async function openStorage(
   }
 }
 
-/** The store that a server keeps itself; undefined where it is an etcd. `history`: how much of the past it holds, where others than this process read it. */
+interface OwnStoreSettings {
+  /** How much of the past it holds, where others than this process read it. */
+  history?: ChangeLogLimits;
+  /** What it begins with, where it is in memory. */
+  image?: MemoryImage | undefined;
+  clock?: Clock;
+}
+
+/** The store that a server keeps itself; undefined where it is an etcd. */
 export async function openOwnStore(
   { storageBackend, storeDir, etcdCompactionIntervalMs: compactionIntervalMs }: StorageSettings,
-  history?: ChangeLogLimits,
+  { history, image, clock }: OwnStoreSettings = {},
 ): Promise<LocalEngine | undefined> {
-  const settings = { compactionIntervalMs, ...(history && { history }) };
-  if (storageBackend === 'memory') return openEngine({ backend: 'memory', ...settings }) as Promise<LocalEngine>;
+  const settings = { compactionIntervalMs, ...(history && { history }), ...(clock && { clock }) };
+  if (storageBackend === 'memory') return openEngine({ backend: 'memory', ...settings, image }) as Promise<LocalEngine>;
   if (storageBackend !== 'embedded') return undefined;
   makeDataDir(storeDir);
   return openEngine({ backend: 'embedded', dataDir: storeDir, ...settings }) as Promise<LocalEngine>;

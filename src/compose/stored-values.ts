@@ -25,20 +25,19 @@ export async function openStoredValues(options: StorageSettings, storage: OpenSt
   const encoding = await encodingOf(options);
   const encryption = await openConfigured(options, logger, registry);
   if (!encryption) return { storage, encoding, healthChecks: [], close() {} };
-  const { healthCheck } = encryption;
   return {
     storage: await encrypted(storage, encryption, `${options.etcdPrefix}/`),
     encoding,
-    healthChecks: healthCheck ? [healthCheck] : [],
+    healthChecks: encryption.healthChecks,
     close: () => encryption.close(),
   };
 }
 
 /** Only etcd is shared with others, who must be able to read it. */
-async function encodingOf({ storageBackend, storageMediaType }: StorageSettings): Promise<UpstreamEncoding | undefined> {
+async function encodingOf({ storageBackend, storageMediaType, featureGates }: StorageSettings): Promise<UpstreamEncoding | undefined> {
   if (storageBackend !== 'etcd3') return undefined;
   const { parseYaml, toYaml } = await import('../encoding/yaml.ts');
-  return { mediaType: storageMediaType as StorageMediaType, yaml: { parseYaml, toYaml } };
+  return { mediaType: storageMediaType as StorageMediaType, yaml: { parseYaml, toYaml }, hasCbor: featureGates.isEnabled('CBORServingAndStorage') };
 }
 
 /** Loaded only where it is asked for. */
@@ -50,6 +49,7 @@ async function openConfigured(options: StorageSettings, logger: Logger, registry
   ]);
   try {
     return await openEncryption(options.encryptionProviderConfig, {
+      allowsKmsV1: options.featureGates.isEnabled('KMSv1'),
       reloads: options.encryptionProviderConfigAutomaticReload,
       observer: registerEncryptionMetrics(registry, serverIdentity(hostname(), 'kube-apiserver'), Date.now),
       report: (error) => logger.error('The encryption configuration that changed cannot be used; the old one stays', { error: error.message }),

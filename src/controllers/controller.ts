@@ -1,5 +1,6 @@
 import type { QueueMetricsOf } from './work-queue-metrics.ts';
 import type { KindSettings } from '../registry/write.ts';
+import type { Clock } from '../util/clock.ts';
 import type { Client } from '../client/client.ts';
 
 /** What every controller is given. */
@@ -9,6 +10,8 @@ export interface ControllerOptions {
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now(): Date;
+  /** What later times are waited for with; the machine's where absent. */
+  clock?: Clock;
   /** Absent where nothing is counted. */
   queueMetrics?: QueueMetricsOf | undefined;
   /** What the rules of built-in kinds are asked within; absent: the defaults. */

@@ -11,6 +11,7 @@ import { keepQuotas } from './resource-quotas.ts';
 import { type PolicyStatusOptions, keepPolicyStatus } from './policy-status.ts';
 import { type RootCaOptions, keepRootCa } from './root-ca.ts';
 import { keepServiceAccounts } from './service-accounts.ts';
+import { runStorageMigrations } from './storage-migrations.ts';
 
 /** All but the signal, which the server gives to the hooks. */
 export interface ControllersOptions extends Omit<EveryOption, 'signal'> {
@@ -30,6 +31,7 @@ const CONTROLLERS: Record<ControllerName, Controller<EveryOption>> = {
   'pod-garbage-collector-controller': collectPods,
   'resourcequota-controller': keepQuotas,
   'validatingadmissionpolicy-status-controller': keepPolicyStatus,
+  'storage-version-migrator-controller': runStorageMigrations,
 };
 
 /** Those that must know what aggregated servers have. */

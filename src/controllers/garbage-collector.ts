@@ -42,7 +42,7 @@ class GarbageCollector {
   /** Whose owners have not been looked for since they were named. */
   readonly #unverified = new Set<string>();
   /** Whose owner is of a kind that is not served: they are looked at again when a kind comes. */
-  readonly #puzzling = new Set<string>();
+  readonly #unresolved = new Set<string>();
   readonly #reports = new ReportBudget();
   /** By `apiVersion kind`. */
   #kinds = new Map<string, ResourceIdentity>();
@@ -79,8 +79,8 @@ class GarbageCollector {
     const added = [...current].filter((resource) => !this.#followed.has(resource)).map((resource) => ({ resource, following: this.#follow(resource) }));
     // Another server may be away for as long as it likes: nothing of ours waits for it.
     this.#loaded = Promise.all([this.#loaded, ...added.filter(({ resource }) => !resource.isRemote).map(({ following }) => following)]);
-    for (const uid of this.#puzzling) this.#queue.add(uid);
-    this.#puzzling.clear();
+    for (const uid of this.#unresolved) this.#queue.add(uid);
+    this.#unresolved.clear();
   }
 
   async #follow(resource: ResourceIdentity): Promise<void> {
@@ -129,7 +129,7 @@ class GarbageCollector {
 
   #gone({ metadata: { uid = '' } }: ApiObject): void {
     const dependent = this.#graph.remove(uid);
-    for (const records of [this.#orphaning, this.#awaiting, this.#unverified, this.#puzzling]) records.delete(uid);
+    for (const records of [this.#orphaning, this.#awaiting, this.#unverified, this.#unresolved]) records.delete(uid);
     this.#enqueueDependents(uid);
     for (const owner of dependent?.owners ?? []) if (this.#awaiting.has(owner.uid)) this.#queue.add(owner.uid);
   }
@@ -198,7 +198,7 @@ class GarbageCollector {
       if (slice.isSpent) await slice.next();
       const kind = this.#kinds.get(`${reference.apiVersion} ${reference.kind}`);
       if (!kind) {
-        this.#puzzling.add(dependent.uid);
+        this.#unresolved.add(dependent.uid);
         return undefined;
       }
       // What belongs to no namespace cannot be owned by something in one.

@@ -32,6 +32,17 @@ type Work = (signal: AbortSignal) => Promise<void>;
 
 export interface LeadershipOptions extends Pick<ControllerOptions, 'report' | 'now'> {
   times?: LeadershipTimes;
+  /** Default: that of the controllers of `--controllers`. */
+  lease?: { name: string; fieldManager: string };
+  /** Absent where nothing is counted. */
+  metrics?: LeadershipMetrics;
+}
+
+export interface LeadershipMetrics {
+  /** Whether this server holds the lease. */
+  held(isHeld: boolean): void;
+  /** Somebody else has written the lease since this server, which holds it, has renewed it. */
+  interfered(): void;
 }
 
 /**
@@ -42,17 +53,22 @@ export class Leadership {
   readonly #client: Client;
   readonly #options: LeadershipOptions;
   readonly #times: LeadershipTimes;
+  readonly #lease: { name: string; fieldManager: string };
   readonly #identity = `${hostname()}_${randomUUID()}`;
   readonly #works: Work[] = [];
   readonly #seen = { version: '', atMs: 0 };
   #firstTerm: Promise<Promise<void>[]> | undefined;
   #term: AbortController | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
+  /** The lease's resourceVersion after the last renewal. */
+  #writtenVersion: string | undefined;
 
   constructor(client: Client, options: LeadershipOptions) {
     this.#client = client;
     this.#options = options;
     this.#times = options.times ?? TIMES;
+    this.#lease = options.lease ?? { name: LEASE_NAME, fieldManager: FIELD_MANAGER };
+    options.metrics?.held(false);
   }
 
   /** Does the work whenever this server leads, until the signal. Resolves when the first pass is done, or another server was found to lead. All works are to be given in one turn. */
@@ -103,6 +119,7 @@ export class Leadership {
       return [];
     }
     const { signal } = (this.#term = new AbortController());
+    this.#options.metrics?.held(true);
     return this.#works.map((work) => work(signal));
   }
 
@@ -113,34 +130,39 @@ export class Leadership {
 
   #endTerm(): void {
     clearTimeout(this.#lossTimer);
-    this.#term?.abort();
+    if (this.#term === undefined) return;
+    this.#term.abort();
     this.#term = undefined;
+    this.#options.metrics?.held(false);
   }
 
   get #leases(): ResourceClient<Lease> {
-    return this.#client.resource<Lease>('coordination.k8s.io', 'leases', FIELD_MANAGER);
+    return this.#client.resource<Lease>('coordination.k8s.io', 'leases', this.#lease.fieldManager);
   }
 
   async #hold(): Promise<boolean> {
-    const found = await this.#leases.get(NAMESPACE, LEASE_NAME);
+    const found = await this.#leases.get(NAMESPACE, this.#lease.name);
     if (found === undefined) return this.#create();
     this.#observe(found);
     if (!this.#mayTake(found)) return false;
+    if (found.spec.holderIdentity === this.#identity && found.metadata.resourceVersion !== this.#writtenVersion) this.#options.metrics?.interfered();
     let isTaken = false;
-    await this.#leases.update(NAMESPACE, LEASE_NAME, (lease) => {
+    const written = await this.#leases.update(NAMESPACE, this.#lease.name, (lease) => {
       isTaken = lease.metadata.resourceVersion === found.metadata.resourceVersion;
       if (isTaken) lease.spec = this.#renewed(lease.spec);
       return isTaken;
     });
+    if (isTaken) this.#writtenVersion = written.metadata.resourceVersion;
     return isTaken;
   }
 
   async #create(): Promise<boolean> {
-    const metadata = { name: LEASE_NAME, namespace: NAMESPACE };
-    await isCreated(this.#client.resource('', 'namespaces').create('', { kind: 'Namespace', apiVersion: 'v1', metadata: { name: NAMESPACE } }));
-    return isCreated(
-      this.#leases.create(NAMESPACE, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec: this.#renewed({ leaseTransitions: -1 }) }),
-    );
+    const metadata = { name: this.#lease.name, namespace: NAMESPACE };
+    await created(this.#client.resource('', 'namespaces').create('', { kind: 'Namespace', apiVersion: 'v1', metadata: { name: NAMESPACE } }));
+    const lease: Lease = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec: this.#renewed({ leaseTransitions: -1 }) };
+    const written = await created(this.#leases.create(NAMESPACE, lease));
+    this.#writtenVersion = written?.metadata.resourceVersion;
+    return written !== undefined;
   }
 
   /** Clocks of servers may differ: a lease is over when it did not change for its time, by the own clock. */
@@ -163,7 +185,7 @@ export class Leadership {
 
   /** So that the next need not wait. */
   async #release(): Promise<void> {
-    await this.#leases.update(NAMESPACE, LEASE_NAME, (lease) => {
+    await this.#leases.update(NAMESPACE, this.#lease.name, (lease) => {
       if (lease.spec.holderIdentity !== this.#identity) return false;
       const now = microTimeOf(this.#options.now());
       lease.spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
@@ -172,13 +194,12 @@ export class Leadership {
   }
 }
 
-/** False where it is there already: another server may have been faster. */
-async function isCreated(created: Promise<unknown>): Promise<boolean> {
+/** Undefined where it is there already: another server may have been faster. */
+async function created<T>(creation: Promise<T>): Promise<T | undefined> {
   try {
-    await created;
-    return true;
+    return await creation;
   } catch (error) {
-    if (isApiError(error, 'AlreadyExists')) return false;
+    if (isApiError(error, 'AlreadyExists')) return undefined;
     throw error;
   }
 }

@@ -8,6 +8,7 @@ export const CONTROLLER_NAMES = [
   'pod-garbage-collector-controller',
   'resourcequota-controller',
   'validatingadmissionpolicy-status-controller',
+  'storage-version-migrator-controller',
 ] as const;
 
 export type ControllerName = (typeof CONTROLLER_NAMES)[number];

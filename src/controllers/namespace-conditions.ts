@@ -13,7 +13,7 @@ export interface ContentTotals {
   discoveryFailure?: string | undefined;
 }
 
-interface Wording {
+interface ConditionTexts {
   type: string;
   ok: { reason: string; message: string };
   /** Undefined where all is well. */
@@ -24,7 +24,7 @@ interface Wording {
  * The conditions of a namespace that is being deleted, in upstream's order and words (pkg/controller/namespace/deletion/status_condition_utils.go). What is
  * served is known for certain here but for aggregated servers, so that the second is never true.
  */
-const CONDITIONS: readonly Wording[] = [
+const CONDITIONS: readonly ConditionTexts[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     ok: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
@@ -84,6 +84,12 @@ export function tellOfContent(status: NamespaceStatus, totals: ContentTotals, no
 }
 
 /** The time changes with the status only. */
-function conditionOf(type: string, status: string, { reason, message }: Wording['ok'], old: NamespaceCondition | undefined, now: Date): NamespaceCondition {
+function conditionOf(
+  type: string,
+  status: string,
+  { reason, message }: ConditionTexts['ok'],
+  old: NamespaceCondition | undefined,
+  now: Date,
+): NamespaceCondition {
   return { type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime : timeOf(now), reason, message };
 }

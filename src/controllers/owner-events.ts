@@ -1,6 +1,6 @@
+import { warningEvent } from '../apis/core/warning-event.ts';
 import type { Event } from '../apis/facts/types/core-v1.ts';
 import { type OwnerReference, apiVersionOf } from '../api/api-object.ts';
-import { timeOf } from '../util/time.ts';
 import type { ObjectIdentity } from './ownership-graph.ts';
 
 const COMPONENT = 'garbage-collector-controller';
@@ -8,24 +8,13 @@ const COMPONENT = 'garbage-collector-controller';
 /** Tells of an owner that is in another namespace than the object that names it. */
 export function invalidNamespaceEvent({ resource, namespace, name, uid }: ObjectIdentity, owner: OwnerReference, now: Date): Event {
   const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
-  // Upstream names events after their object and the nanosecond in hexadecimal.
-  const moment = (BigInt(now.getTime()) * 1_000_000n).toString(16);
-  return {
-    kind: 'Event',
-    apiVersion: 'v1',
-    metadata: { name: `${name}.${moment}`, namespace },
-    involvedObject: { kind: resource.kind, apiVersion: apiVersionOf(resource.group, resource.version), namespace, name, uid },
+  return warningEvent({
+    about: { kind: resource.kind, apiVersion: apiVersionOf(resource.group, resource.version), namespace, name, uid },
+    component: COMPONENT,
     reason: 'OwnerRefInvalidNamespace',
     message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
-    source: { component: COMPONENT },
-    firstTimestamp: timeOf(now),
-    lastTimestamp: timeOf(now),
-    count: 1,
-    type: 'Warning',
-    eventTime: null,
-    reportingComponent: COMPONENT,
-    reportingInstance: '',
-  };
+    now,
+  });
 }
 
 const MAX_REPORTS = 25;

@@ -32,7 +32,7 @@ export const collectPods: Controller = async (client, options) => {
 };
 
 /** When a pod is to be removed, and why, where that is told in its status. */
-interface Fate {
+interface PendingRemoval {
   atMs: number;
   isOrphan: boolean;
 }
@@ -74,8 +74,8 @@ class PodCollector {
     const key = keyOf(pod);
     if (!hasEnded(pod)) this.#ended.delete(key);
     else if (this.#ended.add(key).size > MAX_ENDED_PODS) this.#queue.addAfter(ENDED_PODS, ENDED_INTERVAL_MS);
-    const fate = this.#fateOf(pod);
-    if (fate) this.#queue.addAfter(key, Math.max(0, fate.atMs - this.#options.now().getTime()));
+    const removal = this.#removalOf(pod);
+    if (removal) this.#queue.addAfter(key, Math.max(0, removal.atMs - this.#options.now().getTime()));
   }
 
   #forget(pod: Pod): void {
@@ -88,7 +88,7 @@ class PodCollector {
     for (const pod of this.#pods.informer.list('')) if (pod.spec.nodeName === name) this.#see(pod);
   }
 
-  #fateOf(pod: Pod): Fate | undefined {
+  #removalOf(pod: Pod): PendingRemoval | undefined {
     const { nodeName } = pod.spec;
     const { deletionTimestamp } = pod.metadata;
     if (!nodeName) return deletionTimestamp ? { atMs: 0, isOrphan: false } : undefined;
@@ -107,11 +107,11 @@ class PodCollector {
   async #visit(key: string): Promise<number | void> {
     const [namespace, name] = key.split('/') as [string, string];
     const pod = this.#pods.informer.get(namespace, name);
-    const fate = pod && this.#fateOf(pod);
-    if (!fate) return;
-    const waitMs = fate.atMs - this.#options.now().getTime();
+    const removal = pod && this.#removalOf(pod);
+    if (!removal) return;
+    const waitMs = removal.atMs - this.#options.now().getTime();
     if (waitMs > 0) return waitMs;
-    await this.#remove(pod, fate.isOrphan);
+    await this.#remove(pod, removal.isOrphan);
   }
 
   /** The longest ended ones, and before them those that were evicted. */

@@ -1,11 +1,12 @@
 import type { ControllerOptions } from './controller.ts';
 import type { QueueMetrics, QueueMetricsOf } from './work-queue-metrics.ts';
+import { type Timer, systemClock } from '../util/clock.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 60_000;
 
-export interface WorkQueueOptions extends Pick<ControllerOptions, 'signal' | 'report'> {
+export interface WorkQueueOptions extends Pick<ControllerOptions, 'signal' | 'report' | 'clock'> {
   /** What metrics call it. */
   name: string;
   /** How many keys are worked on at once. */
@@ -27,7 +28,7 @@ export class WorkQueue {
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
   readonly #failures = new Map<string, number>();
-  readonly #timers = new Map<string, { timer: NodeJS.Timeout; dueMs: number }>();
+  readonly #timers = new Map<string, { timer: Timer; dueMs: number }>();
   readonly #metrics: QueueMetrics | undefined;
   #isScheduled = false;
   #idleListeners: (() => void)[] = [];
@@ -50,18 +51,15 @@ export class WorkQueue {
   /** The earliest of several times for a key counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#options.signal.aborted) return;
-    const dueMs = performance.now() + delayMs;
+    const { clock = systemClock } = this.#options;
+    const dueMs = clock.now() + delayMs;
     const planned = this.#timers.get(key);
     if (planned && planned.dueMs <= dueMs) return;
-    clearTimeout(planned?.timer);
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(key);
-        this.add(key);
-      },
-      Math.min(delayMs, MAX_TIMEOUT_MS),
-    );
-    timer.unref();
+    planned?.timer.cancel();
+    const timer = clock.after(delayMs, () => {
+      this.#timers.delete(key);
+      this.add(key);
+    });
     this.#timers.set(key, { timer, dueMs });
   }
 
@@ -119,7 +117,7 @@ export class WorkQueue {
   }
 
   #stop(): void {
-    for (const { timer } of this.#timers.values()) clearTimeout(timer);
+    for (const { timer } of this.#timers.values()) timer.cancel();
     this.#timers.clear();
     this.#waiting.clear();
     this.#metrics?.cleared();
@@ -127,6 +125,3 @@ export class WorkQueue {
     this.#begin();
   }
 }
-
-/** Longer waits than this overflow Node's timers; the work then finds itself early, and waits again. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;

@@ -156,7 +156,6 @@ export class CborReader {
     throw notAccepted(PRIMITIVE, `simple value ${head.argument} is not recognized`);
   }
 
-  /** A byte string, as it is. */
   byteString(): Buffer {
     const head = this.head();
     if (head.info !== INDEFINITE) return this.bytes.subarray(this.at, (this.at += head.argument));

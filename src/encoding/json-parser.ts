@@ -4,7 +4,7 @@ import type { SlicedWork } from '../util/time-slice.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 /**
- * Text that is not JSON. The message is worded as Go's encoding/json words it (scanner.go), since clients are shown it.
+ * Text that is not JSON. The message is that of Go's encoding/json (scanner.go), since clients are shown it.
  */
 export class JsonError extends Error {}
 
@@ -405,12 +405,12 @@ function failInString(firstEscape: number): never {
 function checkEscape(): void {
   const letter = text.charCodeAt(++position);
   if (letter === LOWER_U) for (let digits = 0; digits < 4; digits++) checkHexadecimal();
-  else if (!ESCAPED.includes(text.charAt(position))) fail('in string escape code');
+  else if (Number.isNaN(letter) || !ESCAPED.includes(text.charAt(position))) failInToken('in string escape code');
 }
 
 function checkHexadecimal(): void {
   position++;
-  if (Number.isNaN(Number.parseInt(text.charAt(position), 16))) fail('in \\u hexadecimal character escape');
+  if (Number.isNaN(Number.parseInt(text.charAt(position), 16))) failInToken('in \\u hexadecimal character escape');
 }
 
 function parseNumber(first: number): number | bigint {
@@ -418,7 +418,7 @@ function parseNumber(first: number): number | bigint {
   if (first === MINUS) position++;
   const digitsFrom = position;
   const leading = text.charCodeAt(position);
-  if (!isDigit(leading)) fail('in numeric literal');
+  if (!isDigit(leading)) failInToken('in numeric literal');
   if (leading === ZERO) position++;
   else skipDigits();
   const code = text.charCodeAt(position);
@@ -435,13 +435,13 @@ function skipDigits(): void {
 function parseFloat(start: number): number {
   if (text.charCodeAt(position) === DOT) {
     position++;
-    if (!isDigit(text.charCodeAt(position))) fail('after decimal point in numeric literal');
+    if (!isDigit(text.charCodeAt(position))) failInToken('after decimal point in numeric literal');
     skipDigits();
   }
   if ((text.charCodeAt(position) | 32) === LOWER_E) {
     const sign = text.charCodeAt(++position);
     if (sign === PLUS || sign === MINUS) position++;
-    if (!isDigit(text.charCodeAt(position))) fail('in exponent of numeric literal');
+    if (!isDigit(text.charCodeAt(position))) failInToken('in exponent of numeric literal');
     skipDigits();
   }
   return finite(text.slice(start, position));
@@ -452,7 +452,7 @@ function parseLiteral(): Json {
   if (!Object.hasOwn(LITERALS, first)) fail('looking for beginning of value');
   const { word, value } = LITERALS[first]!;
   for (let letters = 0; letters < word.length; letters++) {
-    if (text[position] !== word[letters]) fail(`in literal ${word} (expecting '${word[letters]}')`);
+    if (text[position] !== word[letters]) failInToken(`in literal ${word} (expecting '${word[letters]}')`);
     position++;
   }
   return value;
@@ -464,6 +464,11 @@ function fail(context: string): never {
   throw new JsonError(`invalid character ${quoteCharacter(character)} ${context}`);
 }
 
+/** The same where a space may not stand: Go's scanner takes the end of the text for one. */
+function failInToken(context: string): never {
+  throw new JsonError(`invalid character ${quoteCharacter(text.charAt(position) || ' ')} ${context}`);
+}
+
 /** Exact as far as Go's int64 reaches, and a float64 beyond, as sigs.k8s.io/json decodes into an interface. */
 function largeInteger(literal: string): number | bigint {
   if (literal.length > MAX_INT64_LENGTH) return finite(literal);
@@ -473,6 +478,7 @@ function largeInteger(literal: string): number | bigint {
 }
 
 function finite(literal: string): number {
+  // Repeated keys are asked for in bodies alone: what is read of them further on (a schema's default, what was stored) was let in.
   if (literal.length > MAX_NUMBER_LENGTH && duplicates !== undefined) throw new InputTooLarge(`limit is ${MAX_NUMBER_LENGTH} characters of a number`);
   const value = Number(literal);
   if (!Number.isFinite(value)) overflow ??= literal;

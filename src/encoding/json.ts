@@ -5,7 +5,7 @@ import type { Json, JsonObject } from './json-types.ts';
 export { prettyJson, prettyJsonAt, stringifyJson, stringifyUnescaped } from './json-writer.ts';
 
 /**
- * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, the text is a client's: objects that repeat a key
+ * The one JSON text reads as. Throws JsonError, with Go's message. Where `duplicates` is given, the text is a client's: objects that repeat a key
  * are noted there, the last value wins, and more than MAX_VALUES values throw 413. Where `literals` is given, numbers that are written in another form than
  * this server's are noted there, and those that no float64 holds are infinite rather than an error. See json-types.ts for what numbers and odd keys become.
  */

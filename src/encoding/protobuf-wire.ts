@@ -76,7 +76,6 @@ export class ProtobufWriter {
     this.#buffer.writeDoubleLE(value, at);
   }
 
-  /** Bytes as they are. */
   raw(bytes: Uint8Array): void {
     const at = this.#reserve(bytes.length);
     this.#buffer.set(bytes, at);
@@ -139,7 +138,7 @@ interface Reading {
 }
 
 /**
- * Reads a message from the bytes between `position` and `end`, never past them. Everything wrong throws ProtobufError, worded as upstream's generated
+ * Reads a message from the bytes between `position` and `end`, never past them. Everything wrong throws ProtobufError, with the messages of upstream's generated
  * readers do; callers put it into the context of what was being decoded.
  */
 export class ProtobufReader {

@@ -10,7 +10,7 @@ import type { SlicedWork } from '../util/time-slice.ts';
  * they were documents of their own.
  */
 
-/** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
+/** Text that is no YAML, or that has no JSON form. The message is go-yaml's, where it has one for what the parser found. */
 export class YamlError extends Error {}
 
 /** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each. */
@@ -53,7 +53,7 @@ export function* documentIn(text: string): SlicedWork<Document.Parsed | undefine
     yield;
     if (token === undefined) continue;
     if (token.type === 'directive') apart.directives.push(token);
-    if (token.type === 'document') apart.empty(token.value);
+    if (token.type === 'document') yield* apart.empty(token.value);
     for (const document of composer.next(token)) return yield* whole(document, apart, text);
   }
   for (const document of composer.end()) return yield* whole(document, apart, text);
@@ -121,11 +121,8 @@ class ApartCollections {
   readonly #pieces = new Map<unknown, ItemToken[][]>();
 
   /** Takes the items of what is large. Answers with how many nodes are left of it. */
-  empty(token: CST.Token | null | undefined): number {
-    if (!isCollection(token)) {
-      if (token?.type === 'double-quoted-scalar') this.texts.shorten(token);
-      return 1;
-    }
+  *empty(token: CST.Token | null | undefined): SlicedWork<number> {
+    if (!isCollection(token)) return this.#leaf(token);
     const pieces: ItemToken[][] = [];
     let nodes = 0;
     let nodesOfPiece = NODES_AT_ONCE;
@@ -133,8 +130,10 @@ class ApartCollections {
       if (nodesOfPiece >= NODES_AT_ONCE) {
         pieces.push([]);
         nodesOfPiece = 0;
+        yield;
       }
-      const nodesOfItem = this.empty(item.key) + this.empty(item.value);
+      const nodesOfKey = isCollection(item.key) ? yield* this.empty(item.key) : this.#leaf(item.key);
+      const nodesOfItem = nodesOfKey + (isCollection(item.value) ? yield* this.empty(item.value) : this.#leaf(item.value));
       pieces.at(-1)!.push(item);
       nodes += nodesOfItem;
       nodesOfPiece += nodesOfItem;
@@ -142,6 +141,11 @@ class ApartCollections {
     if (nodes < NODES_AT_ONCE) return nodes;
     this.#pieces.set(token, pieces);
     token.items = token.type === 'flow-collection' ? [] : [{ start: [emptyAt(endOf(token))] }];
+    return 1;
+  }
+
+  #leaf(token: CST.Token | null | undefined): number {
+    if (token?.type === 'double-quoted-scalar') this.texts.shorten(token);
     return 1;
   }
 

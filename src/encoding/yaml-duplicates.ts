@@ -1,10 +1,13 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { runInSlices } from '../util/time-slice.ts';
 import { documentIn, parsing } from './yaml-document.ts';
-import { textOf } from './yaml-texts.ts';
+import { quote } from '../util/go-quote.ts';
+import { formatGoFloat } from './go-format.ts';
+import { resolveScalar } from './yaml.ts';
 
 export interface RepeatedKey {
   line: number;
+  /** In Go's syntax: `"a"`, `true`, `1`. */
   key: string;
 }
 
@@ -58,8 +61,12 @@ function find(node: unknown, lines: Lines, found: RepeatedKey[]): void {
   for (const { key, value } of node.items) {
     find(value, lines, found);
     if (!isScalar(key)) continue;
-    const name = textOf(key);
-    if (seen.has(name) && found.length < MAX_TOLD) found.push({ line: lines.numberAt(key.range?.[0] ?? 0), key: name });
-    seen.add(name);
+    const { kind, value: resolved } = resolveScalar(key);
+    // Go compares keys with their types, and no NaN is another.
+    if (Number.isNaN(resolved)) continue;
+    const shown = kind === 'float' ? formatGoFloat(Number(resolved), 64) : typeof resolved === 'string' ? quote(resolved) : String(resolved);
+    const identity = `${kind === 'float'} ${shown}`;
+    if (seen.has(identity) && found.length < MAX_TOLD) found.push({ line: lines.numberAt(key.range?.[0] ?? 0), key: shown });
+    seen.add(identity);
   }
 }

@@ -37,7 +37,7 @@ export class LongTexts {
 
   /** What was read already need not be read by the parser. */
   shorten(token: CST.FlowScalar): void {
-    const value = this.#read.get(token.source);
+    const value = token.source.length < LONG_CHARACTERS ? undefined : this.#read.get(token.source);
     if (value === undefined) return;
     values.set(token, value);
     // As long as it was: where the next token stands is counted from the end of this one. The parser passes over spaces quickly.
@@ -69,5 +69,4 @@ function linesOf(text: string): number {
   return lines;
 }
 
-/** A scalar's text. */
 export const textOf = (node: Scalar): string => (node.srcToken && values.get(node.srcToken)) ?? String(node.value ?? '');

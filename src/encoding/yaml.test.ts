@@ -248,3 +248,25 @@ describe('a long text', () => {
     ['escapes that JSON has not', `a: "${'\\x41'.repeat(120_000)}"`],
   ])('of %s has an end', (_, text) => expect(() => parseYaml(text)).toThrow('limit is 100000 YAML tokens'));
 });
+
+test.each([
+  ['1000000.0: a', { '1e+06': 'a' }],
+  ['1.123456789: a', { '1.1234568': 'a' }],
+  ['0.00001: a', { '1e-05': 'a' }],
+  ['-1.5e3: a', { '-1500': 'a' }],
+  ['16777217.0: a', { '1.6777216e+07': 'a' }],
+  ['1e39: a\n-.inf: b\n.nan: c', { '.inf': 'a', '-.inf': 'b', '.nan': 'c' }],
+])('%j has the key that sigs.k8s.io/yaml makes of a float', (text, value) => {
+  expect(parseYaml(text)).toEqual(value);
+});
+
+test.each([
+  [
+    '~: {a: 1, b: [x, ~, 1.5, true]}',
+    'unsupported map key of type: %!s(<nil>), key: <nil>, value: map[interface {}]interface {}{"a":1, "b":[]interface {}{"x", interface {}(nil), 1.5, true}}',
+  ],
+  ['18446744073709551615: a', 'unsupported map key of type: uint64, key: 0xffffffffffffffff, value: "a"'],
+  ['? [a]\n: b', 'yaml: invalid map key: []interface {}{"a"}'],
+])('%j has a key that JSON has no name for', (text, message) => {
+  expect(() => parseYaml(text)).toThrow(message);
+});

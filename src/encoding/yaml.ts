@@ -11,6 +11,7 @@ import {
   tooManyValues,
   valuesOfDepth,
 } from './json-parser.ts';
+import { formatGoFloat, goSyntax } from './go-format.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { type SlicedWork, runAtOnce, runInSlices } from '../util/time-slice.ts';
@@ -179,11 +180,27 @@ class YamlConverter {
         yield* this.merge(entries, written, value);
         continue;
       }
-      const name = keyOf(isLeaf(key) ? this.leaf(key) : yield* this.convert(key));
+      const resolved = isLeaf(key) ? this.key(key) : yield* this.convertKey(key);
+      const name = keyName(resolved);
+      // The message shows the value.
+      if (name === undefined) throw unsupportedKey(resolved, key, yield* this.convert(value));
       if (entries.size >= LARGE_OBJECT_KEYS) this.extraValues += LARGE_OBJECT_KEY_VALUES - 1;
       written.push(name);
       entries.set(name, isLeaf(value) ? this.leaf(value) : yield* this.convert(value));
     }
+  }
+
+  key(node: Scalar | null): Resolved {
+    this.count();
+    if (node === null) return { kind: 'null', value: null };
+    this.note(node);
+    return resolveScalar(node);
+  }
+
+  *convertKey(node: Node): SlicedWork<Resolved> {
+    const value = yield* this.convert(node);
+    if (typeof value === 'object' && value !== null) throw new YamlError(`yaml: invalid map key: ${goSyntax(value)}`);
+    return { kind: typeof value === 'string' ? 'string' : 'int', value };
   }
 
   /** Sets the keys of another mapping, or of several, the first of which counts most. */
@@ -201,9 +218,22 @@ class YamlConverter {
   }
 }
 
-function keyOf(value: Json): string {
-  if (typeof value === 'object') throw new YamlError(value === null ? 'unsupported map key of type: %!s(<nil>), key: <nil>' : 'yaml: invalid map key');
-  return String(value);
+const WORDS_OF_FLOATS: Readonly<Record<string, string>> = { '+Inf': '.inf', '-Inf': '-.inf', NaN: '.nan' };
+
+/** The name that a key becomes in JSON; undefined where it becomes none (sigs.k8s.io/yaml convertToJSONableObject, which writes floats of 32 bits). */
+function keyName({ kind, value }: Resolved): string | undefined {
+  if (kind === 'null' || (kind === 'int' && isUnsigned(value))) return undefined;
+  if (kind !== 'float') return String(value);
+  const text = formatGoFloat(Number(value), 32);
+  return WORDS_OF_FLOATS[text] ?? text;
+}
+
+/** Go has a type of its own for integers beyond those with a sign. */
+const isUnsigned = (value: Resolved['value']): boolean => typeof value === 'number' && value >= 2 ** 63;
+
+function unsupportedKey({ kind }: Resolved, key: Node | null, value: Json): YamlError {
+  const shown = kind === 'null' ? '%!s(<nil>), key: <nil>' : `uint64, key: 0x${BigInt(textOf(key as Scalar).replaceAll('_', '')).toString(16)}`;
+  return new YamlError(`unsupported map key of type: ${shown}, value: ${goSyntax(value)}`);
 }
 
 const isLeaf = (node: Node | null): node is Scalar | null => node === null || isScalar(node);
@@ -221,7 +251,7 @@ function allowedAliasRatio(converted: number): number {
   return 0.99 - 0.89 * ((converted - ALIAS_RANGE_LOW) / (ALIAS_RANGE_HIGH - ALIAS_RANGE_LOW));
 }
 
-function resolveScalar(node: Scalar): Resolved {
+export function resolveScalar(node: Scalar): Resolved {
   const source = textOf(node);
   const tag = node.tag?.startsWith(TAG_PREFIX) ? node.tag.slice(TAG_PREFIX.length) : node.tag;
   if (tag === undefined) return node.type === 'PLAIN' ? resolvePlain(source) : { kind: 'string', value: source };

@@ -103,8 +103,8 @@ async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json>
 async function complainOfDuplicates(request: ServerRequest, bytes: Buffer, { fieldValidation }: WriteOptions): Promise<void> {
   if (fieldValidation === 'Ignore') return;
   const { repeatedKeys } = await import('../encoding/yaml-duplicates.ts');
-  const complaints = (await repeatedKeys(bytes.toString('utf8'))).map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
-  if (fieldValidation === 'Strict')
+  const complaints = (await repeatedKeys(bytes.toString('utf8'))).map(({ line, key }) => `line ${line}: key ${key} already set in map`);
+  if (fieldValidation === 'Strict' && complaints.length > 0)
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${complaints.join('\n  ')}`);
   for (const complaint of complaints) request.warn(complaint);
 }

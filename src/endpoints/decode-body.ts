@@ -52,12 +52,15 @@ export async function decodeBody(
   warn: (text: string) => void,
 ): Promise<SentObject> {
   const expected = clientKindOf(target);
-  const unrecognized = (why: string): ApiError =>
-    badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const isCustom = expected.schema.custom !== undefined;
+  // What is wrong with the scale of a custom resource is told by a part of the server that does not know the type.
+  const isScale = target.isCustom && !isCustom;
+  const unrecognized = (why: string): ApiError =>
+    isScale ? badRequest(UNKNOWN_SCALE) : badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const read = await readBody(body, unrecognized, isCustom);
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
-  const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
+  const refuse = (why: string): ApiError =>
+    isScale ? badRequest(UNKNOWN_SCALE) : badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
   if (!isCustom && !isExpected(sent, target)) await refuseKind(read, sent, target, refuse);
 
@@ -222,9 +225,11 @@ function unknownFields(schema: ObjectSchema, value: Json): string[] {
   return errors;
 }
 
+const UNKNOWN_SCALE = 'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"';
+
 async function yamlComplaints(text: string): Promise<string[]> {
   const { repeatedKeys } = await import('../encoding/yaml-duplicates.ts');
-  const lines = (await repeatedKeys(text)).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
+  const lines = (await repeatedKeys(text)).map(({ line, key }) => `\n  line ${line}: key ${key} already set in map`);
   return lines.length === 0 ? [] : [YAML_ERRORS + lines.join('')];
 }
 
@@ -266,10 +271,10 @@ function isExpected({ group, version, kind }: GroupVersionKind, target: Resource
 
 /** Another kind than the endpoint's: nobody's, another one's, or the same in another version. It is read as what it says it is first. */
 async function refuseKind(read: ReadBody, sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): Promise<never> {
+  if (target.isCustom) throw refuse('');
   const expected = clientKindOf(target);
   const schema = registeredSchema(sent, expected.group, target.environment);
-  // The servers of custom resources know no kinds but the one that is expected of a subresource.
-  if (schema === undefined || (target.isCustom && sent.group !== expected.group))
+  if (schema === undefined)
     throw refuse(
       `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme ${schemeOf(expected.group)}`,
     );
@@ -303,8 +308,6 @@ export async function decodeDeleteOptions(body: RequestBody, { environment }: Re
   const {
     kind: _kind,
     apiVersion: _apiVersion,
-    // Upstream drops it while AllowUnsafeMalformedObjectDeletion is off.
-    ignoreStoreReadErrorWithClusterBreakingPotential: _unsafe,
     ...options
   } = await decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
   return options as DeleteOptionsObject;

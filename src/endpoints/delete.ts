@@ -1,10 +1,11 @@
 import type { DeleteOptions } from '../registry/store.ts';
 import { apiVersionOf } from '../api/api-object.ts';
+import { forbidden, internalError } from '../api/errors.ts';
 import { recordDeleteOptions } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { decodeDeleteOptions } from './decode-body.ts';
-import { negotiateInput } from './negotiation.ts';
-import { checkDeleteOptions, deleteOptionsFromQuery } from './options.ts';
+import { type OutputForm, negotiateInput } from './negotiation.ts';
+import { type DeleteOptionsObject, UNSAFE_OPTION, checkDeleteOptions, deleteOptionsFromQuery } from './options.ts';
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
@@ -16,6 +17,7 @@ import { LooseEntry } from './view.ts';
 export async function handleDelete(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target);
   const options = await readDeleteOptions(request, target);
+  if (options.ignoresReadErrors) return deleteUnread(request, target, form);
   const { info } = request;
   const result = await target.store.delete(request, namespaceOf(request, target), nameOf(request), options);
   // Only those who ask for cascading in the old way are told that it is still going on: others never were (handlers/delete.go).
@@ -27,6 +29,33 @@ export async function handleDelete(request: ServerRequest, target: ResourceTarge
   return respondStatus(request, target.environment, code, form, status);
 }
 
+/** The object can not be read, and is deleted for that reason: whoever may do that, which is more than to delete. */
+async function deleteUnread(request: ServerRequest, target: ResourceTarget, form: OutputForm): Promise<void> {
+  const { store, environment, served } = target;
+  const [namespace, name] = [namespaceOf(request, target), nameOf(request)];
+  request.annotateAudit('apiserver.k8s.io/unsafe-delete-ignore-read-error', '');
+  if (!store.deleteCorrupt) throw internalError(`no unsafe deleter provided, can not honor ${UNSAFE_OPTION}`);
+  await authorizeUnsafe(request, target, namespace, name);
+  await store.deleteCorrupt(request, namespace, name);
+  return respondStatus(request, environment, 200, form, { ...successStatus({ name, kind: served.kind }), code: 200 });
+}
+
+async function authorizeUnsafe(request: ServerRequest, { environment, served }: ResourceTarget, namespace: string, name: string): Promise<void> {
+  const { apiGroup, resource, subresource } = request.info;
+  const refused = (why: string): Error => forbidden({ group: apiGroup, resource }, name, why);
+  if (subresource !== '') throw refused(`${UNSAFE_OPTION} delete option is not allowed on a subresource or non-resource request`);
+  const verb = 'unsafe-delete-ignore-read-errors';
+  const what = { isResourceRequest: true, apiGroup, apiVersion: served.version, resource, subresource, namespace, name, path: '' };
+  const { decision, reason, error } = await environment.unsafeDeletes!.authorize({ user: request.user, verb, ...what });
+  if (decision === 'allow') return;
+  throw refused(error === undefined ? `not permitted to do "${verb}", reason: ${reason}` : `error while checking permission for "${verb}", ${error}`);
+}
+
+/** Upstream drops the option while its gate is off. */
+function withoutUnsafe({ [UNSAFE_OPTION]: unsafe, ...options }: DeleteOptionsObject, { environment }: ResourceTarget): DeleteOptionsObject {
+  return environment.unsafeDeletes && unsafe !== undefined ? { ...options, [UNSAFE_OPTION]: unsafe } : options;
+}
+
 /** From the body where there is one, else from the query. */
 export async function readDeleteOptions(request: ServerRequest, target: ResourceTarget): Promise<DeleteOptions> {
   const options = await readOptions(request, target);
@@ -35,9 +64,9 @@ export async function readDeleteOptions(request: ServerRequest, target: Resource
 
 async function readOptions(request: ServerRequest, target: ResourceTarget): Promise<DeleteOptions> {
   const bytes = await readBytes(request);
-  if (bytes.length === 0) return checkDeleteOptions(deleteOptionsFromQuery(request.query));
+  if (bytes.length === 0) return checkDeleteOptions(withoutUnsafe(deleteOptionsFromQuery(request.query), target));
   const mediaType = negotiateInput(request.exchange.headers['content-type'], false, target.environment.hasCbor);
-  const options = await decodeDeleteOptions({ bytes, mediaType }, target);
+  const options = withoutUnsafe(await decodeDeleteOptions({ bytes, mediaType }, target), target);
   recordDeleteOptions(request, options);
   return checkDeleteOptions(options);
 }

@@ -13,7 +13,6 @@ import { type ClientView, clientObject, formName } from './view.ts';
  * it stores them.
  */
 
-/** One object. */
 export const cborOf = (view: ClientView, entry: CacheEntry): Buffer =>
   entry.form(`cbor ${formName(view)}`, () => encodeCbor(clientObject(view, entry), view.kind.schema));
 

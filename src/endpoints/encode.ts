@@ -133,6 +133,7 @@ const listMeta = (list: ListResult): JsonObject => ({
   ...(list.revision > 0 && { resourceVersion: versionOf(list) }),
   ...(list.continue !== '' && { continue: list.continue }),
   ...(list.remainingItemCount !== undefined && { remainingItemCount: list.remainingItemCount }),
+  ...(list.shard && { shardInfo: { selector: String(list.shard) } }),
 });
 
 /** Upstream's lists of custom objects have no type that would leave this out. */
@@ -150,9 +151,16 @@ function partialProtobufList(view: ClientView, list: ListResult, transform: Tran
   return { pieces: () => encodeProtobufList(type, listMetaMessage(list), list.entries, messageOf) };
 }
 
-/** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4; strings are written even when empty. The writer goes backwards. */
+/** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4, shardInfo 5 (selector 1); strings are written even when empty. The writer goes backwards. */
 function listMetaMessage(list: ListResult): Buffer {
   const writer = new ProtobufWriter();
+  if (list.shard) {
+    const before = writer.size;
+    writer.string(String(list.shard));
+    writer.varint(tagOf(1, WIRE_BYTES));
+    writer.lengthSince(before);
+    writer.varint(tagOf(5, WIRE_BYTES));
+  }
   if (list.remainingItemCount !== undefined) {
     writer.varint(list.remainingItemCount);
     writer.varint(tagOf(4, WIRE_VARINT));

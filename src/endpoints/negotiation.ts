@@ -42,7 +42,6 @@ export interface Offer {
   isResource: boolean;
   /** Custom resources have no protobuf form but for the transforms. */
   isCustom: boolean;
-  /** No Table all the same. */
   hasNoTable?: boolean | undefined;
   /** Lists and watches name the stream types in their refusal. */
   mayStream: boolean;

@@ -62,6 +62,10 @@ function validateDryRun(dryRun: readonly string[], errors: FieldErrors): void {
   if (dryRun.some((value) => value !== 'All')) errors.at('dryRun').notSupported(dryRun, ['All']);
 }
 
+export const UNSAFE_OPTION = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+/** What says how a deletion is to go has no meaning for an object that is not read. */
+const UNFIT_WITH_UNSAFE = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const;
+
 /** DeleteOptions as decoded from a body. */
 export interface DeleteOptionsObject {
   gracePeriodSeconds?: number;
@@ -69,6 +73,7 @@ export interface DeleteOptionsObject {
   orphanDependents?: boolean;
   propagationPolicy?: string;
   dryRun?: string[];
+  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
 /** Where a deletion has no body. */
@@ -80,6 +85,7 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptionsObj
   const propagationPolicy = query.get('propagationPolicy');
   if (propagationPolicy !== null) options.propagationPolicy = propagationPolicy;
   if (query.has('dryRun')) options.dryRun = query.getAll('dryRun');
+  if (query.has(UNSAFE_OPTION)) options[UNSAFE_OPTION] = queryBoolean(query, UNSAFE_OPTION);
   return options;
 }
 
@@ -94,6 +100,7 @@ export function checkDeleteOptions(options: DeleteOptionsObject): DeleteOptions 
     if (!PROPAGATION_POLICIES.includes(propagationPolicy)) at.notSupported(propagationPolicy, [...PROPAGATION_POLICIES, 'nil']);
   }
   validateDryRun(dryRun, errors);
+  validateUnsafe(options, errors);
   if (!errors.isEmpty) throw invalidOptions('DeleteOptions', errors);
   return {
     dryRun: dryRun.length > 0,
@@ -101,8 +108,25 @@ export function checkDeleteOptions(options: DeleteOptionsObject): DeleteOptions 
     preconditions,
     orphanDependents,
     propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'],
+    ...(options[UNSAFE_OPTION] && { ignoresReadErrors: true }),
     raw: { kind: 'DeleteOptions', apiVersion: OPTIONS_API_VERSION, ...(options as JsonObject) },
   };
+}
+
+function validateUnsafe(options: DeleteOptionsObject, errors: FieldErrors): void {
+  if (!options[UNSAFE_OPTION]) return;
+  for (const field of UNFIT_WITH_UNSAFE) {
+    const isSet = field === 'dryRun' ? (options.dryRun ?? []).length > 0 : options[field] !== undefined;
+    if (isSet) errors.at(UNSAFE_OPTION).invalid(true, `cannot be set together with .${field}`);
+  }
+}
+
+/** Of many objects at once, none may be deleted unread. */
+export function refuseUnsafeCollection({ ignoresReadErrors }: DeleteOptions): void {
+  if (!ignoresReadErrors) return;
+  const errors = new FieldErrors();
+  errors.at(UNSAFE_OPTION).invalid(true, 'is not allowed with DELETECOLLECTION, try again after removing the option');
+  throw invalidOptions('DeleteOptions', errors);
 }
 
 /** GET of one object: its resourceVersion. */

@@ -19,7 +19,7 @@ import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-b
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import type { FieldValidation } from './options.ts';
-import { schemeOf } from './schemes.ts';
+import { SCALE_SCHEME, schemeOf } from './schemes.ts';
 import type { ClientKind } from './target.ts';
 
 /** The patch or its result as an error shows it: written where there is one. */
@@ -99,7 +99,8 @@ async function decodePatched(
   const strict = isMarked && literals ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
   const shown = (): string => withNumbersAsWritten(stringifyJson(asShown()));
   if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);
-  if (context.isCustom) checkCustomType(patched, shown, context.kind);
+  if (context.kind.schema.custom !== undefined) checkCustomType(patched, shown, context.kind);
+  else if (context.isCustom) checkScaleType(patched, shown, context);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strictErrors, shown, context);
   const sentEmpty = new EmptyPaths();
   const { schema } = context.kind;
@@ -125,6 +126,23 @@ function checkCustomType(patched: JsonObject, shown: Shown, own: ClientKind): vo
   const { metadata } = patched;
   const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
   if (errors.list.length > 0) throw invalid({ group: parsed.group, kind }, name, errors.list);
+}
+
+/** The same for the scale of a custom resource, which has a type: what is left out is what is expected. */
+function checkScaleType(patched: JsonObject, shown: Shown, { kind: own, registered }: PatchContext): void {
+  const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown)) as [string, string];
+  const parsed = apiVersion === '' ? own : parseApiVersion(apiVersion);
+  if (parsed === undefined) throw invalidPatch(shown, `unexpected GroupVersion string: ${apiVersion}`);
+  const sent = { group: parsed.group, version: parsed.version, kind: kind || own.kind };
+  if (sent.kind === own.kind && sent.group === own.group && sent.version === own.version) return;
+  const schema = registered(sent);
+  if (schema === undefined)
+    throw invalidPatch(
+      shown,
+      `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme ${SCALE_SCHEME}`,
+    );
+  decodedOrInvalid(() => decode(schema, patched), shown);
+  throw invalidPatch(shown, `converting (${sent.version}.${sent.kind}) to (${own.version}.${own.kind}): unknown conversion`);
 }
 
 /** The same for built-in types. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */

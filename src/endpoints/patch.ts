@@ -12,7 +12,7 @@ import { parsePatchOptions } from './options.ts';
 import { type PatchMechanism, jsonPatch, mergePatch, strategicMergePatch } from './patch-mechanisms.ts';
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
-import { registeredSchema } from './schemes.ts';
+import { registeredSchema, registeredWithScales } from './schemes.ts';
 import { checkName, nameOf, namespaceOf, defaultNamespace } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
 import { clientObject, LooseEntry, clientViewOf } from './view.ts';
@@ -50,7 +50,8 @@ export async function handlePatch(request: ServerRequest, target: ResourceTarget
           mechanism(bytes, {
             before,
             kind: clientKindOf(target),
-            registered: (sent) => registeredSchema(sent, target.served.group, target.environment),
+            registered: (sent) =>
+              target.isCustom ? registeredWithScales(sent, target.environment) : registeredSchema(sent, target.served.group, target.environment),
             isCustom: target.isCustom,
             fieldValidation: parsed.fieldValidation,
             warn: (text) => request.warn(text),

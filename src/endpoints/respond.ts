@@ -215,7 +215,8 @@ const noteSerialization = ({ request, startMs }: Answer): void => request.noteLa
 const acceptsGzip = (header: string | string[] | undefined): boolean =>
   typeof header === 'string' && header.split(',').some((token) => token.trim() === 'gzip');
 
-async function writeAll(exchange: Exchange, stream: ResponseStream, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+/** At the client's pace. */
+export async function writeAll(exchange: Exchange, stream: ResponseStream, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));
   for await (const chunk of chunks) {
     if (stream.write(chunk)) continue;

@@ -15,6 +15,23 @@ const META_TYPES = 'io.k8s.apimachinery.pkg.apis.meta.';
 /** The Go scheme of the server that serves a group, as errors name it, in quotes. */
 export const schemeOf = (group: string): string => quote(OWN_SCHEMES[group] ?? LEGACY_SCHEME);
 
+/** That of the scales of custom resources. */
+export const SCALE_SCHEME = '"k8s.io/client-go/scale/util.go:146"';
+
+/** The type of a kind that it knows: scales as they were and are, and what every server knows. */
+export function registeredWithScales({ group, version, kind }: GroupVersionKind, { schemaOfKind }: ResourceTarget['environment']): ObjectSchema | undefined {
+  if (UNVERSIONED.has(kind)) return schemaOfKind('', 'v1', kind);
+  if (!SCALE_VERSIONS.has(`${group}/${version}`)) return undefined;
+  const schema = schemaOfKind(group, version, kind);
+  return schema !== undefined && (kind === 'Scale' || schema.name.startsWith(META_TYPES)) ? schema : undefined;
+}
+
+/** Kinds that are the same in whatever version they say that they are. */
+const UNVERSIONED: ReadonlySet<string> = new Set(['Status', 'APIVersions', 'APIGroupList', 'APIGroup', 'APIResourceList']);
+
+/** The group-versions that are registered there. */
+const SCALE_VERSIONS: ReadonlySet<string> = new Set(['autoscaling/v1', 'extensions/v1beta1', 'apps/v1beta1', 'apps/v1beta2']);
+
 /** The type of a kind that the server of group `own` knows, whether it serves it or not; undefined where it does not. */
 export function registeredSchema(
   { group, version, kind }: GroupVersionKind,

@@ -1,5 +1,6 @@
 import type { Selection } from '../registry/store.ts';
-import { badRequest } from '../api/errors.ts';
+import { type ShardSelector, ShardSyntaxError, parseShardSelector } from '../api/shard-selector.ts';
+import { unknownError, badRequest } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { EVERY_FIELD, type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../api/field-selector.ts';
 import { EVERY_LABEL, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../api/label-selector.ts';
@@ -21,8 +22,20 @@ export function selectionOf(query: URLSearchParams, scope: SelectorScope, valida
   const fields = fieldText === '' ? EVERY_FIELD : parsed(() => parseFieldSelector(fieldText));
   validate();
   for (const { field } of fields.requirements) checkField(field, scope.target);
-  if (scope.name === '') return labels.isEmpty && fields.isEmpty ? ALL : { labels, fields };
-  return { labels, fields: withName(fields, scope.name) };
+  const shard = shardOf(query, scope);
+  if (scope.name === '') return labels.isEmpty && fields.isEmpty && !shard ? ALL : { labels, fields, shard };
+  return { labels, fields: withName(fields, scope.name), shard };
+}
+
+/** Upstream parses it in the store, where it escapes without a reason or a code of its own. */
+function shardOf(query: URLSearchParams, { target: { environment } }: SelectorScope): ShardSelector | undefined {
+  const text = query.get('shardSelector') ?? '';
+  if (text === '' || !environment.hasShards) return undefined;
+  try {
+    return parseShardSelector(text);
+  } catch (error) {
+    throw error instanceof ShardSyntaxError ? unknownError(`invalid shard selector: ${error.message}`) : error;
+  }
 }
 
 function parsed<T extends LabelSelector | FieldSelector>(parse: () => T): T {

@@ -1,3 +1,4 @@
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
 import type { EndpointMetrics } from './endpoint-metrics.ts';
 import type { ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ResourceStore } from '../registry/store.ts';
@@ -28,8 +29,12 @@ export interface EndpointEnvironment {
   minRequestTimeoutMs: number;
   /** Whether watches may begin with the present state when asked (WatchList); true where absent. */
   hasWatchList?: boolean;
+  /** Whether shards of a collection may be asked for (ShardedListAndWatch); not where absent. */
+  hasShards?: boolean;
   /** Whether CBOR is spoken (CBORServingAndStorage); not where absent. */
   hasCbor?: boolean;
+  /** Asked whether someone may delete what can not be read (AllowUnsafeMalformedObjectDeletion); where absent, that option is dropped. */
+  unsafeDeletes?: { authorize(attributes: AuthorizationAttributes): Promise<Decision> | Decision };
   /** Watches over WebSockets; none where absent. */
   webSockets?: WebSockets;
   /** Absent where nothing is counted. */

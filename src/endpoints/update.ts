@@ -11,7 +11,7 @@ import { dedupeOwnerReferences } from './owner-references.ts';
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, defaultNamespace } from './scope.ts';
-import type { ResourceTarget } from './target.ts';
+import { type ResourceTarget, clientKindOf } from './target.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { LooseEntry } from './view.ts';
 
@@ -19,7 +19,9 @@ export async function handleUpdate(request: ServerRequest, target: ResourceTarge
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parseUpdateOptions(request.query);
-  const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom, target.environment.hasCbor);
+  // A custom resource's scale has a type, and may be sent in protobuf.
+  const isUntyped = clientKindOf(target).schema.custom !== undefined;
+  const mediaType = negotiateInput(request.exchange.headers['content-type'], isUntyped, target.environment.hasCbor);
   const decode = (warn: (text: string) => void): Promise<SentObject> => decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, warn);
   const warn = (text: string): void => request.warn(text);
   const decoded = await decode(warn);

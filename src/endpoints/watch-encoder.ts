@@ -16,7 +16,6 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Of each view, by form. */
 const encoders = new WeakMap<ClientView, Map<string, WatchEncoder>>();
 
 /** The encoder of all watches of this form; tables are each watch's own. Throws where the query asks for tables that there are not. */

@@ -51,7 +51,7 @@ export class WatchStream implements WatchSink {
     this.#timer = setTimeout(() => this.#end(), timeoutMs);
     request.exchange.onClose(() => this.#close());
     // The server ends its watches by aborting their requests.
-    request.signal?.addEventListener('abort', () => this.#end(), { once: true });
+    request.signal?.addEventListener('abort', () => this.#abort(request.signal?.reason), { once: true });
   }
 
   get isStarted(): boolean {
@@ -128,7 +128,7 @@ export class WatchStream implements WatchSink {
     this.#changeBytes += pending.entry.bytes.length;
     if (this.#changes <= BACKLOG_EVENTS_MAX && this.#changeBytes <= BACKLOG_BYTES_MAX) return;
     this.#metrics?.terminated();
-    this.#request.tell?.('A watch was ended: its client does not read', { events: this.#changes, bytes: this.#changeBytes });
+    this.#request.logWarning?.('A watch was ended: its client does not read', { events: this.#changes, bytes: this.#changeBytes });
     this.#stream?.destroy();
     this.#close();
   }
@@ -148,6 +148,12 @@ export class WatchStream implements WatchSink {
     // What was sent is let go even of a backlog that never empties.
     this.#backlog.splice(0, this.#backlogAt);
     this.#backlogAt = 0;
+  }
+
+  /** A reason that is a Status is told to the client. */
+  #abort(reason: unknown): void {
+    if (reason instanceof ApiError) this.fail(reason);
+    else this.#end();
   }
 
   /** A proper end of the answer, so that the client knows that nothing was cut off. */

@@ -27,6 +27,8 @@ export interface CustomParts {
   metadata(): ObjectSchema;
   scale(): ObjectSchema;
   compileRules: CompileRules;
+  /** Hears how long updates were compared with what was there before. */
+  onRatcheted(durationMs: number): void;
   /** The definition itself, as long as it is served: its schemas are not kept until they are used. */
   read(): CustomResourceDefinition | undefined;
   /** Whether the definition is being deleted, now. */
@@ -212,6 +214,7 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, parts:
       },
       scale: source.subresources?.scale,
       validations,
+      onRatcheted: parts.onRatcheted,
     },
     default: (object) => fillDefaults(structure(), object as unknown as Json),
     subresources: Object.keys(source.subresources ?? {}),

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../apis/facts/types/apiextensions-v1.ts';
-import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
+import { type ApiVersion, type InstalledResource, storageVersionHashOf } from '../registry/api-version.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import type { GenericServer } from '../server/generic-server.ts';
 import type { WebhookRoutes } from '../client/webhook-route.ts';
@@ -129,7 +128,7 @@ export class CustomResources {
     const definition = definitions.find(({ version }) => version === storedVersionOf(crd))!;
     const views = versionViews(crd, definition, definitions, stores, converter);
     this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, views, converter });
-    const storageVersionHash = hashOf(definition);
+    const storageVersionHash = storageVersionHashOf(definition);
     for (const view of views.filter(({ served }) => isServed(served))) {
       this.#resourcesIn(view.served).set(definition.plural, {
         ...view,
@@ -220,7 +219,3 @@ function versionViews(
 /** Those that were accepted; of a definition that nobody has looked at yet, those that it asks for. */
 const namesOf = ({ spec, status }: CustomResourceDefinition): CustomResourceDefinitionNames =>
   status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
-
-/** apiserver/pkg/endpoints/discovery StorageVersionHash */
-const hashOf = ({ group, version, kind }: ResourceDefinition): string =>
-  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');

@@ -1,5 +1,6 @@
 import type { CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
 import { embeddedMetadata } from '../registry/metadata.ts';
+import { Comparison } from '../schema/structural/correlation.ts';
 import { validateEmbedded } from '../schema/structural/embedded-resources.ts';
 import { validateListTypes } from '../schema/structural/list-items.ts';
 import type { Structure } from '../schema/structural/structure.ts';
@@ -18,34 +19,41 @@ export interface VersionRules {
   scale: CustomResourceSubresourceScale | undefined;
   /** Asked for once per object. */
   validations(): ValidationRules | undefined;
+  /** Hears how long an update was compared with what was there before. */
+  onRatcheted(durationMs: number): void;
 }
 
 /** The whole object, in the order of …/registry/customresource/strategy.go. `old` where it is changed: what is unchanged may be wrong. */
 export function validateCustom(rules: VersionRules, object: ApiObject, old: ApiObject | undefined, errors: FieldErrors): void {
   const value = object as unknown as JsonObject;
   const before = old as unknown as JsonObject | undefined;
-  validateValue(rules.structure.schema, value, errors, before && { value: before, schema: rules.structure.schema });
+  const comparison = new Comparison();
+  validateValue(rules.structure.schema, value, errors, before && { value: before, schema: rules.structure.schema }, { comparison });
   if (rules.scale) validateScale(rules.scale, value, { spec: true }, errors);
   validateEmbedded(rules.structure, value, embeddedMetadata, errors);
   if (before === undefined || !hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);
-  applyRules(rules, value, before, errors);
+  applyRules(rules, value, before, errors, comparison);
+  if (before !== undefined) rules.onRatcheted(comparison.elapsedMs);
 }
 
 /** A change of the status alone. */
-export function validateCustomStatus(rules: VersionRules, object: ApiObject, old: ApiObject, errors: FieldErrors): void {
+export function validateCustomStatus(rules: VersionRules, object: ApiObject, former: ApiObject, errors: FieldErrors): void {
   const value = object as unknown as JsonObject;
-  const before = old as unknown as JsonObject;
+  const before = former as unknown as JsonObject;
   const status = rules.structure.property('status');
   const { status: shown } = value;
+  const comparison = new Comparison();
   if (shown !== undefined && status !== undefined) {
-    const former = before['status'];
+    const statusBefore = before['status'];
     // To Go, a null and nothing are the same: such a status has not changed.
-    const isSameNull = shown === null && former === undefined;
-    if (!isSameNull) validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former, schema: status.schema });
+    const isSameNull = shown === null && statusBefore === undefined;
+    const old = statusBefore === undefined ? undefined : { value: statusBefore, schema: status.schema };
+    if (!isSameNull) validateValue(status.schema, shown, errors.at('status'), old, { comparison });
   }
   if (rules.scale) validateScale(rules.scale, value, { spec: false }, errors);
   if (!hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);
-  applyRules(rules, value, before, errors);
+  applyRules(rules, value, before, errors, comparison);
+  rules.onRatcheted(comparison.elapsedMs);
 }
 
 function hasListFaults(structure: Structure, value: Json): boolean {
@@ -62,12 +70,12 @@ function hasListFaults(structure: Structure, value: Json): boolean {
 const BLOCKING = new Set<FieldErrorType>(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid']);
 const NOT_CHECKED = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-function applyRules({ validations }: VersionRules, object: JsonObject, old: JsonObject | undefined, errors: FieldErrors): void {
+function applyRules({ validations }: VersionRules, object: JsonObject, old: JsonObject | undefined, errors: FieldErrors, comparison: Comparison): void {
   const rules = validations();
   if (rules === undefined) return;
   if (errors.list.some(({ type }) => BLOCKING.has(type))) return new FieldErrors('<nil>', errors.list).invalid(null, NOT_CHECKED);
   const warnings: string[] = [];
-  rules.validate(object, old, errors, (text) => warnings.push(text));
+  rules.validate(object, old, errors, (text) => warnings.push(text), comparison);
   if (warnings.length > 0) letBe.set(object, warnings);
 }
 

@@ -9,7 +9,7 @@ import { keepNonStructuralSchemas } from './nonstructural.ts';
 
 const CONTROLLERS = [keepNamesAccepted, keepEstablished, keepNonStructuralSchemas, keepApproval, keepFinalized];
 
-/** All that tells of a definition's fate in its status, under upstream's name for it. */
+/** All that writes conditions to a definition's status, under upstream's name for it. */
 export const definitionControllers = (client: Client, options: Omit<FinalizingOptions, 'signal'>): PostStartHook => ({
   name: 'start-apiextensions-controllers',
   async run(signal) {

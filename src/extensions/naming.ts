@@ -58,7 +58,6 @@ async function syncNames(definitions: DefinitionClient, name: string, all: Accep
   all.set(name, definitions.informer.get('', name));
 }
 
-/** The names of one group. */
 class GroupNames {
   /** By definition. */
   readonly had = new Map<string, CustomResourceDefinitionNames>();

@@ -2,7 +2,7 @@ import { formatGo, goTypeOfValue } from '../encoding/go-format.ts';
 import { isJsonObject, ownValue, setKey } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 
-/** A value that is not of the type that its path promises; worded as apimachinery's unstructured helpers word it. */
+/** A value that is not of the type that its path promises, with the message of apimachinery's unstructured helpers. */
 export class AccessError extends Error {}
 
 /** `.spec.replicas`: the simple paths of scales. */
@@ -12,7 +12,8 @@ export const splitPath = (path: string): string[] => (path.startsWith('.') ? pat
 export function nestedInteger(object: JsonObject, path: string): number | bigint | undefined {
   const value = nested(object, path);
   if (value === undefined) return undefined;
-  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))) return value;
+  // Larger integers are bigints: a number of that size was written with an exponent, or does not fit into 64 bits, and is floating point to Go.
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint;
   throw mismatch(splitPath(path), value, 'int64');
 }
 

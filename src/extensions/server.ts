@@ -10,6 +10,7 @@ import type { InProcessClient } from '../server/in-process-client.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Stores } from '../server/stores.ts';
 import { genericNotFound, notFound } from '../api/errors.ts';
+import { ruleMetrics } from './rules/rule-metrics.ts';
 import { documentMetrics } from './document-metrics.ts';
 import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
@@ -43,7 +44,7 @@ export interface Extensions {
   synced: Promise<void>;
 }
 
-const PARTS: Omit<CustomResourcesOptions['parts'], 'compileRules'> = {
+const PARTS: Omit<CustomResourcesOptions['parts'], 'compileRules' | 'onRatcheted'> = {
   metadata: () => schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
   scale: () => schemaOfKind('autoscaling', 'v1', 'Scale'),
 };
@@ -62,11 +63,12 @@ export function createExtensions(
   server.install(ownVersion);
   const definitions = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
   const { informer } = definitions;
+  const ruleObserver = ruleMetrics(metrics);
   const customResources = new CustomResources({
     server,
     stores,
     client,
-    parts: { ...PARTS, compileRules: (structure) => compileRuleTree(structure, recentRules) },
+    parts: { ...PARTS, compileRules: (structure) => compileRuleTree(structure, recentRules, ruleObserver), onRatcheted: ruleObserver.ratcheted },
     observeConversion: conversionMetrics(metrics),
     onDocumentsStale: documentMetrics(metrics),
     webhookRoutes,

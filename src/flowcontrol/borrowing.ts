@@ -27,13 +27,13 @@ export function adjustSeats(levels: readonly PriorityLevel[], nowMs: number): nu
 }
 
 function allocate(levels: readonly PriorityLevel[], total: number): number {
-  const wishes = levels.map((level) => {
+  const demands = levels.map((level) => {
     const lower = neededSeats(level);
     return { lower, upper: level.mostSeats, target: Math.max(lower, level.demand.smoothed) };
   });
-  const allocation = allocateSeats(total, wishes);
+  const allocation = allocateSeats(total, demands);
   levels.forEach((level, i) => {
-    level.targetSeats = wishes[i]!.target;
+    level.targetSeats = demands[i]!.target;
     level.setSeats(allocation === undefined ? level.currentSeats : Math.round(allocation.seats[i]!));
   });
   return allocation?.fairFraction ?? 0;

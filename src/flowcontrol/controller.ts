@@ -101,7 +101,7 @@ export class FlowController implements FlowControl {
     const work = request.info.verb === 'get' ? ONE_SEAT : this.#estimate(request, flow);
     const ticket = new Ticket(flow, work, request, this.#clock.nowMs());
     flow.stats.estimated(ticket.seats);
-    ticket.patienceEndMs = this.#patienceEndMs(request);
+    ticket.queueDeadlineMs = this.#queueDeadlineMs(request);
     flow.level.queues.arrive(ticket);
     return ticket;
   }
@@ -119,7 +119,7 @@ export class FlowController implements FlowControl {
   }
 
   /** A quarter of the time that there is for the whole, counted from when the request came. */
-  #patienceEndMs({ receivedAtMs, deadlineMs }: FlowRequest): number {
+  #queueDeadlineMs({ receivedAtMs, deadlineMs }: FlowRequest): number {
     const allottedMs = deadlineMs === undefined ? this.#options.requestTimeoutMs : deadlineMs - receivedAtMs;
     return receivedAtMs + Math.min(allottedMs / 4, MAX_WAIT_MS);
   }
@@ -203,10 +203,10 @@ export class FlowController implements FlowControl {
 
   #createClassifier(objects: readonly FlowSchema[]): FlowClassifier {
     const names = new Set(objects.map(({ metadata }) => metadata.name));
-    const imagined = [...this.#options.mandatorySchemas]
+    const unstored = [...this.#options.mandatorySchemas]
       .filter(([name]) => !names.has(name))
       .map(([name, spec]): FlowSchema => ({ kind: 'FlowSchema', apiVersion: API_VERSION, metadata: { name }, spec }));
-    const schemas = [...objects, ...imagined].map((object): ActiveSchema => {
+    const schemas = [...objects, ...unstored].map((object): ActiveSchema => {
       const level = this.#levels.get(object.spec.priorityLevelConfiguration.name)!;
       return { object, level, stats: this.#metrics.statsOf(level.name, object.metadata.name!) };
     });

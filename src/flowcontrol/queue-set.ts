@@ -55,16 +55,16 @@ export class QueueSet {
   readonly #turn: Turn;
   readonly #demand: DemandIntegrator;
   /** Of those who wait. */
-  readonly #patience: Deadlines<Ticket>;
+  readonly #queueDeadlines: Deadlines<Ticket>;
 
   constructor(policy: QueuePolicy, { clock, turn, demand }: QueueSetParts) {
     this.#policy = policy;
     this.#clock = clock;
     this.#turn = turn;
     this.#demand = demand;
-    this.#patience = new Deadlines(
+    this.#queueDeadlines = new Deadlines(
       clock,
-      ({ patienceEndMs }) => patienceEndMs,
+      ({ queueDeadlineMs }) => queueDeadlineMs,
       (ticket) => this.cancel(ticket),
     );
     this.#lastMs = clock.nowMs();
@@ -223,7 +223,7 @@ export class QueueSet {
   #enqueue(ticket: Ticket, queue: Queue, nowMs: number): void {
     queue.push(ticket);
     queue.bound();
-    this.#patience.add(ticket);
+    this.#queueDeadlines.add(ticket);
     this.#waiting++;
     this.#seatsWaiting += ticket.seats;
     const { stats } = ticket.flow;
@@ -256,7 +256,7 @@ export class QueueSet {
     this.#seatsWaiting -= ticket.seats;
     ticket.flow.stats.waiting--;
     ticket.flow.stats.seatsWaiting -= ticket.seats;
-    this.#patience.delete(ticket);
+    this.#queueDeadlines.delete(ticket);
   }
 
   #reject(ticket: Ticket, reason: string): void {

@@ -44,7 +44,7 @@ export class Ticket implements QueuedRequest, Bagged {
   bagIndex = 0;
   onDecision: ((isExecuting: boolean) => void) | undefined = undefined;
   /** It waits no longer than this. */
-  patienceEndMs = Infinity;
+  queueDeadlineMs = Infinity;
 
   constructor(flow: Flow, work: WorkEstimate, holder: TicketHolder, arrivalMs: number) {
     this.flow = flow;

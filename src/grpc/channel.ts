@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Dial, dialDirectly, dialUnix } from '../net/dial.ts';
+import { type Dial, dialDirectly, dialUnix, hostPort } from '../net/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
 import { ClientConnection, type ClientStream, type ClientStreamEvents, type StreamFailure } from '../http2/client-connection.ts';
 import { type HeaderFields, encodeHeaders, lastValue } from '../http2/hpack.ts';
@@ -9,7 +9,14 @@ import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 /** Where a gRPC server listens. */
-export type GrpcTarget = { host: string; port: number; tls?: GrpcTls } | { socketPath: string };
+export type GrpcTarget = { host: string; port: number; tls?: GrpcTls } | { socketPath: string } | GrpcConnector;
+
+/** A way to a server that somebody else knows. */
+export interface GrpcConnector {
+  authority: string;
+  hasTls: boolean;
+  connect(signal: AbortSignal): Promise<Socket>;
+}
 
 /** In PEM. Without `ca` the system's authorities count. */
 export interface GrpcTls {
@@ -30,6 +37,8 @@ export interface GrpcChannelOptions {
   keepaliveTimeMs?: number;
   keepaliveTimeoutMs?: number;
   maxMessageBytes?: number;
+  /** So much of a call may be under way to us before we have taken any of it in. */
+  streamWindowBytes?: number;
 }
 
 export interface CallOptions {
@@ -44,10 +53,16 @@ export interface StreamHandler {
   onMessage(message: Buffer): void;
   /** Called once, when nothing follows: undefined for status OK. */
   onEnd(error: GrpcError | undefined): void;
+  /** After `send` was false: there is room. */
+  onDrain?(): void;
 }
 
 export interface GrpcStream {
-  send(message: Buffer): void;
+  /** False where the server has to read first: more is taken, and waits in memory. */
+  send(message: Buffer): boolean;
+  /** What is under way still comes, up to the window of the stream; the server sends no more until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Nothing is called after. */
   cancel(): void;
 }
@@ -61,7 +76,7 @@ const CONNECT_TIMEOUT_MS = 20_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
 const MAX_KNOWN_BLOCKS = 256;
-/** So much may be under way to us before we have taken any of it in: a range of thousands of objects comes without waiting. */
+/** A range of thousands of objects comes without waiting. */
 const STREAM_WINDOW_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -87,11 +102,12 @@ export class GrpcChannel {
       keepaliveTimeMs: KEEPALIVE_TIME_MS,
       keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
       maxMessageBytes: MAX_MESSAGE_BYTES,
+      streamWindowBytes: STREAM_WINDOW_BYTES,
       ...options,
     };
     this.#commonBlock = encodeHeaders({
       ':method': 'POST',
-      ':scheme': 'tls' in target && target.tls ? 'https' : 'http',
+      ':scheme': isSecure(target) ? 'https' : 'http',
       ':authority': authorityOf(target),
     });
   }
@@ -99,6 +115,11 @@ export class GrpcChannel {
   /** False while a broken connection waits to be made anew: calls would fail at once. */
   get isUsable(): boolean {
     return !this.#isClosed && (this.#connection !== undefined || this.#options.clock.now() >= this.#retryAtMs);
+  }
+
+  /** No call will ever succeed again. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** One message there, one back. The answer may share memory with others. Throws GrpcError. */
@@ -138,7 +159,18 @@ export class GrpcChannel {
   /** Messages both ways until either side ends. `onEnd` may be called before this returns, when there is no connection to be had. */
   stream(path: string, handler: StreamHandler, { metadata }: Pick<CallOptions, 'metadata'> = {}): GrpcStream {
     const call = this.#open(path, handler, metadata);
-    return { send: (message) => call?.send(message), cancel: () => call?.cancel() };
+    return {
+      send: (message) => call?.send(message) ?? true,
+      pause: () => call?.pause(),
+      resume: () => call?.resume(),
+      cancel: () => call?.cancel(),
+    };
+  }
+
+  /** Takes no more calls, and ends with the last; what was sent still goes out. */
+  finish(): void {
+    this.#isClosed = true;
+    this.#connection?.finish();
   }
 
   /** Ends all calls. */
@@ -173,17 +205,13 @@ export class GrpcChannel {
 
   #connected(): ClientConnection | undefined {
     if (this.#connection || !this.isUsable) return this.#connection;
-    const connection = new ClientConnection(
-      this.#connect,
-      { ...this.#options, streamWindowBytes: STREAM_WINDOW_BYTES },
-      {
-        onConnect: () => (this.#failures = 0),
-        onEnd: (reason, wasConnected) => {
-          if (this.#connection === connection) this.#connection = undefined;
-          if (!wasConnected) this.#backOff(reason);
-        },
+    const connection = new ClientConnection(this.#connect, this.#options, {
+      onConnect: () => (this.#failures = 0),
+      onEnd: (reason, wasConnected) => {
+        if (this.#connection === connection) this.#connection = undefined;
+        if (!wasConnected) this.#backOff(reason);
       },
-    );
+    });
     return (this.#connection = connection);
   }
 
@@ -193,7 +221,6 @@ export class GrpcChannel {
   }
 }
 
-/** One call on a connection. */
 class Call implements ClientStreamEvents {
   readonly #handler: StreamHandler;
   readonly #assembler: MessageAssembler;
@@ -201,6 +228,9 @@ class Call implements ClientStreamEvents {
   #stream: ClientStream | undefined;
   #status: { code: number; details: string } | undefined;
   #hasEnded = false;
+  #isPaused = false;
+  /** Came while it was paused. */
+  #heldBytes = 0;
 
   constructor(handler: StreamHandler, maxMessageBytes: number) {
     this.#handler = handler;
@@ -214,8 +244,18 @@ class Call implements ClientStreamEvents {
     return this.#stream !== undefined;
   }
 
-  send(message: Buffer, isLast = false): void {
-    if (!this.#hasEnded) this.#connection!.send(this.#stream!, framed(message), isLast);
+  send(message: Buffer, isLast = false): boolean {
+    return this.#hasEnded || this.#connection!.send(this.#stream!, framed(message), isLast);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    if (this.#heldBytes > 0 && !this.#hasEnded) this.#connection!.release(this.#stream!, this.#heldBytes);
+    this.#heldBytes = 0;
   }
 
   cancel(): void {
@@ -231,12 +271,18 @@ class Call implements ClientStreamEvents {
     if (error) this.#fail(error);
   }
 
+  onDrain(): void {
+    if (!this.#hasEnded) this.#handler.onDrain?.();
+  }
+
   onData(piece: Buffer): void {
-    this.#connection!.release(this.#stream!, piece.length);
     try {
       this.#assembler.push(piece, (message) => {
         if (!this.#hasEnded) this.#handler.onMessage(message);
       });
+      // Only now: the message may have led to a pause.
+      if (this.#isPaused) this.#heldBytes += piece.length;
+      else if (!this.#hasEnded) this.#connection!.release(this.#stream!, piece.length);
     } catch (error) {
       this.#fail(error instanceof GrpcError ? error : new GrpcError(GrpcCode.internal, (error as Error).message));
     }
@@ -270,6 +316,7 @@ class Call implements ClientStreamEvents {
 }
 
 function connectorTo(target: GrpcTarget, dial: Dial): (signal: AbortSignal) => Promise<Socket> {
+  if ('connect' in target) return (signal) => target.connect(signal);
   if ('socketPath' in target) return (signal) => dialUnix(target.socketPath, signal);
   const { host, port, tls } = target;
   if (!tls) return (signal) => dial(host, port, signal);
@@ -280,8 +327,12 @@ function connectorTo(target: GrpcTarget, dial: Dial): (signal: AbortSignal) => P
     dialer.connect(host, port, { protocols: ['h2'], signal, handshakeTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMessage: 'the handshake took too long' });
 }
 
-const authorityOf = (target: GrpcTarget): string =>
-  'socketPath' in target ? 'localhost' : `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
+function authorityOf(target: GrpcTarget): string {
+  if ('connect' in target) return target.authority;
+  return 'socketPath' in target ? 'localhost' : hostPort(target.host, target.port);
+}
+
+const isSecure = (target: GrpcTarget): boolean => ('connect' in target ? target.hasTls : 'tls' in target && target.tls !== undefined);
 
 /** gRPC takes at most eight digits. */
 const grpcTimeout = (timeoutMs: number): string => `${Math.min(Math.ceil(timeoutMs), 99_999_999)}m`;

@@ -54,6 +54,13 @@ export class GrpcError extends Error {
   }
 }
 
+/** How upstream's metrics name the outcome of a call, wherever among the causes of its failure a status is. */
+export function codeNameOf(error: Error | undefined): string {
+  if (error === undefined) return codeName(GrpcCode.ok);
+  if (error instanceof GrpcError) return codeName(error.code);
+  return error.cause instanceof Error ? codeNameOf(error.cause) : 'unknown-non-grpc';
+}
+
 /** What an answer without a gRPC status means (grpc/doc/http-grpc-status-mapping.md). */
 const CODE_OF_HTTP_STATUS: Readonly<Record<number, number>> = { 400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14 };
 

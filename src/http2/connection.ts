@@ -45,7 +45,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   /** Given to the socket so far. */
   protected handedBytes = 0;
   /** What still comes is not listened to. */
-  protected isDeaf = false;
+  protected hasStoppedReading = false;
   readonly #streamWindowBytes: number;
   readonly #frames = new Http2FrameReader();
   readonly #blocks: HeaderBlocks;
@@ -160,7 +160,6 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     this.streams.add(stream);
   }
 
-  /** It is not over. */
   protected drop(stream: Stream): void {
     stream.isOver = true;
     if (stream.id !== 0) this.streams.delete(stream);
@@ -309,7 +308,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   protected receive(piece: Buffer): void {
     this.onReceive();
-    if (this.isDeaf) return;
+    if (this.hasStoppedReading) return;
     this.#frames.add(piece);
     if (!this.#isHeldBack) this.#listen();
     else if (this.#frames.unreadBytes > MAX_UNHEARD_BYTES) {
@@ -328,14 +327,14 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   #readFrames(): void {
     try {
-      while (!this.isDeaf && !this.#isHeldBack) {
+      while (!this.hasStoppedReading && !this.#isHeldBack) {
         const received = this.#frames.next();
         if (!received) break;
         this.#onFrame(received);
       }
-      if (this.#hasNewRoom && !this.isDeaf) this.#useNewRoom();
+      if (this.#hasNewRoom && !this.hasStoppedReading) this.#useNewRoom();
     } catch (error) {
-      this.isDeaf = true;
+      this.hasStoppedReading = true;
       this.onViolation(error instanceof Http2Error ? error : new Http2Error((error as Error).message, ErrorCode.internalError));
     }
   }

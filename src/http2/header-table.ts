@@ -1,6 +1,5 @@
 import { ErrorCode, Http2Error } from './frames.ts';
 
-/** A header field. */
 export type HeaderField = readonly [name: string, value: string];
 
 /** RFC 7541 Appendix A, from index 1 on. */

@@ -58,7 +58,7 @@ export class ServerStream extends Http2Stream<ServerStreamEvents> {
   /** Of the request's body, what is still to come; Infinity where that is not known. */
   remainingBytes = Infinity;
   /** Nothing more comes from the client. */
-  isHeard = false;
+  isHalfClosedRemote = false;
   isAnswered = false;
 }
 
@@ -112,7 +112,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #preface = PREFACE;
   #lastStreamId = 0;
   /** Streams that we ended before the client did, the oldest first: what it sent before it heard of that still comes. */
-  #unheard: Set<number> | undefined;
+  #resetStreams: Set<number> | undefined;
   #hasSentHeaders = false;
   #hasBegun = false;
   #isClosing = false;
@@ -195,16 +195,16 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   #reset(stream: ServerStream, code: number): void {
-    this.#writeReset(stream.id, code, stream.isHeard);
+    this.#writeReset(stream.id, code, stream.isHalfClosedRemote);
     this.#close(stream);
   }
 
-  #writeReset(streamId: number, code: number, isHeard: boolean): void {
+  #writeReset(streamId: number, code: number, isHalfClosedRemote: boolean): void {
     this.write(numberFrame(FrameType.rstStream, streamId, code));
-    if (isHeard) return;
-    const unheard = (this.#unheard ??= new Set());
-    unheard.add(streamId);
-    if (unheard.size > MAX_UNHEARD_STREAMS) unheard.delete(unheard.values().next().value!);
+    if (isHalfClosedRemote) return;
+    const resetStreams = (this.#resetStreams ??= new Set());
+    resetStreams.add(streamId);
+    if (resetStreams.size > MAX_UNHEARD_STREAMS) resetStreams.delete(resetStreams.values().next().value!);
   }
 
   #close(stream: ServerStream): void {
@@ -240,7 +240,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   protected override receive(piece: Buffer): void {
-    const rest = this.#preface.length > 0 && !this.isDeaf ? this.#afterPreface(piece) : piece;
+    const rest = this.#preface.length > 0 && !this.hasStoppedReading ? this.#afterPreface(piece) : piece;
     if (rest.length > 0) super.receive(rest);
   }
 
@@ -262,8 +262,8 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   /** What was on its way when we ended a stream, or said that we take no more, is passed over. A client that has ended one may say nothing more on it (§5.1). */
   #passOver(streamId: number, endsStream: boolean, code: number): void {
     if (streamId > this.#lastStreamId) return;
-    if (!this.#unheard?.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
-    if (endsStream) this.#unheard.delete(streamId);
+    if (!this.#resetStreams?.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
+    if (endsStream) this.#resetStreams.delete(streamId);
   }
 
   protected override onLateData(streamId: number, endsStream: boolean): void {
@@ -287,26 +287,26 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     if (!isTooLarge && (!head || (endsStream && head.contentLength))) return this.#refuse(streamId, endsStream);
     const stream = new ServerStream(this.#options.streamWindowBytes);
     this.begin(stream, streamId);
-    stream.isHeard = endsStream;
+    stream.isHalfClosedRemote = endsStream;
     if (!head) return this.#events.onOversizedHead(stream);
     stream.remainingBytes = head.contentLength ?? Infinity;
     this.#events.onRequest(stream, head, fields, !endsStream);
   }
 
   /** A request that is none. */
-  #refuse(streamId: number, isHeard: boolean): void {
-    this.#writeReset(streamId, ErrorCode.protocolError, isHeard);
+  #refuse(streamId: number, isHalfClosedRemote: boolean): void {
+    this.#writeReset(streamId, ErrorCode.protocolError, isHalfClosedRemote);
     this.#countReset(false);
   }
 
   #onTrailers(stream: ServerStream, areGood: boolean): void {
-    if (stream.isHeard) return this.onStreamError(stream, ErrorCode.streamClosed);
+    if (stream.isHalfClosedRemote) return this.onStreamError(stream, ErrorCode.streamClosed);
     if (!areGood) return this.onStreamError(stream, ErrorCode.protocolError);
     this.#onBodyEnd(stream);
   }
 
   protected override onData(stream: ServerStream, piece: Buffer, endsStream: boolean): void {
-    if (stream.isHeard) return this.onStreamError(stream, ErrorCode.streamClosed);
+    if (stream.isHalfClosedRemote) return this.onStreamError(stream, ErrorCode.streamClosed);
     stream.remainingBytes -= piece.length;
     if (stream.remainingBytes < 0) return this.onStreamError(stream, ErrorCode.protocolError);
     if (piece.length > 0) stream.events.onData(piece);
@@ -315,13 +315,13 @@ export class ServerConnection extends Http2Connection<ServerStream> {
 
   #onBodyEnd(stream: ServerStream): void {
     if (stream.remainingBytes > 0 && stream.remainingBytes !== Infinity) return this.onStreamError(stream, ErrorCode.protocolError);
-    stream.isHeard = true;
+    stream.isHalfClosedRemote = true;
     stream.events.onBodyEnd();
   }
 
   /** The answer is out. A client that has more to say is told to stop (RFC 9113 §8.1), as Go's server does. */
   protected override onSent(stream: ServerStream): void {
-    if (stream.isHeard) this.#close(stream);
+    if (stream.isHalfClosedRemote) this.#close(stream);
     else this.#reset(stream, ErrorCode.noError);
   }
 
@@ -344,8 +344,8 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   #cutOff(message: string): void {
-    if (this.isDeaf) return;
-    this.isDeaf = true;
+    if (this.hasStoppedReading) return;
+    this.hasStoppedReading = true;
     this.#events.onAbuse(message);
     this.write(goawayFrame(this.#lastStreamId, ErrorCode.enhanceYourCalm, ''));
     this.flushNow();
@@ -414,7 +414,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   #violated(code: number, message: string): void {
-    this.isDeaf = this.#isClosing = true;
+    this.hasStoppedReading = this.#isClosing = true;
     this.#events.onViolation(message);
     // What went wrong with us is not the client's to know.
     this.write(goawayFrame(this.#lastStreamId, code, code === ErrorCode.internalError ? '' : message));

@@ -75,7 +75,7 @@ const statusOf = (name: string, { isHealthy, message, error }: Probed): Componen
 export function probeHealth(port: number): Promise<Probed> {
   const url = `https://127.0.0.1:${port}/healthz`;
   return new Promise((resolve) => {
-    const fail = (error: NodeJS.ErrnoException): void => resolve({ isHealthy: false, message: `Get "${url}": ${wordingOf(error, port)}` });
+    const fail = (error: NodeJS.ErrnoException): void => resolve({ isHealthy: false, message: `Get "${url}": ${messageOf(error, port)}` });
     const sent = request(url, { rejectUnauthorized: false, timeout: TIMEOUT_MS, agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (body = (body + chunk).slice(0, BODY_MAX_BYTES)));
@@ -88,5 +88,5 @@ export function probeHealth(port: number): Promise<Probed> {
   });
 }
 
-const wordingOf = (error: NodeJS.ErrnoException, port: number): string =>
+const messageOf = (error: NodeJS.ErrnoException, port: number): string =>
   error.code === 'ECONNREFUSED' ? `dial tcp 127.0.0.1:${port}: connect: connection refused` : error.message;

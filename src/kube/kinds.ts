@@ -30,6 +30,7 @@ import { horizontalPodAutoscalers } from '../apis/autoscaling/horizontal-pod-aut
 import { cronJobs } from '../apis/batch/cron-job.ts';
 import { jobs } from '../apis/batch/job.ts';
 import { certificateSigningRequests } from '../apis/certificates/certificate-signing-request.ts';
+import { type CertificateListener, tellingDurations } from '../apis/certificates/certificate-duration.ts';
 import { clusterTrustBundles } from '../apis/certificates/cluster-trust-bundle.ts';
 import { podCertificateRequests } from '../apis/certificates/pod-certificate-request.ts';
 import { leases } from '../apis/coordination/lease.ts';
@@ -133,7 +134,6 @@ const KINDS: readonly ResourceDefinition[] = [
   volumeAttributesClasses,
 ];
 
-/** Kinds that are there only with their feature. */
 const GATED_KINDS: readonly (readonly [ApiFeature, ResourceDefinition])[] = [
   ['ClusterTrustBundle', clusterTrustBundles],
   ['PodCertificateRequest', podCertificateRequests],
@@ -148,18 +148,30 @@ export interface KindOptions {
   /** --event-ttl */
   eventTtlSeconds: number;
   now: () => Date;
+  /** Hears of certificates that were issued; nobody does where absent. */
+  onCertificateIssued?: CertificateListener;
+  /** The definition with the version that --min-compatibility-version has it stored in. */
+  inStorageVersion?: ((definition: ResourceDefinition) => ResourceDefinition) | undefined;
 }
 
 /** Clients wrote its status with the rest, once. */
 const isServiceCidrsAsBefore = ({ plural }: ResourceDefinition, { features }: KindSettings): boolean =>
   plural === 'servicecidrs' && !features.has('ServiceCIDRStatusFieldWiping');
 
+function adapted(definition: ResourceDefinition, { settings, onCertificateIssued }: KindOptions): ResourceDefinition {
+  if (isServiceCidrsAsBefore(definition, settings)) return copyWith(definition, { hasStatus: false });
+  if (definition.plural === 'certificatesigningrequests' && onCertificateIssued) return tellingDurations(definition, onCertificateIssued);
+  return definition;
+}
+
 /** All of them, with those that need something of the server they stand in. */
-export const kubeKinds = ({ allocators, eventTtlSeconds, settings, now }: KindOptions): ResourceDefinition[] =>
-  [
-    ...KINDS.map((definition) => (isServiceCidrsAsBefore(definition, settings) ? copyWith(definition, { hasStatus: false }) : definition)),
+export function kubeKinds(options: KindOptions): ResourceDefinition[] {
+  const { allocators, eventTtlSeconds, settings, now, inStorageVersion = (definition: ResourceDefinition) => definition } = options;
+  return [
+    ...KINDS.map((definition) => adapted(definition, options)),
     ...GATED_KINDS.filter(([feature]) => settings.features.has(feature)).map(([, definition]) => definition),
     defineServices(serviceAllocation(allocators, settings)),
     defineCoreEvents(eventTtlSeconds),
     defineEvents(eventTtlSeconds),
-  ].map((definition) => withSettings(definition as ResourceDefinition, settings, now));
+  ].map((definition) => withSettings(inStorageVersion(definition as ResourceDefinition), settings, now));
+}

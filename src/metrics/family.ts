@@ -1,4 +1,5 @@
 import type { Declaration, MetricType } from './declaration.ts';
+import { SeriesPage } from './page.ts';
 import type { AllowedValues } from './selection.ts';
 import { type Sample, labelText } from './text.ts';
 
@@ -6,6 +7,8 @@ import { type Sample, labelText } from './text.ts';
 export interface Series {
   /** Not after a reset, until it is counted again. */
   isShown: boolean;
+  /** Since it was last printed. */
+  hasChanged: boolean;
   samples(): Sample[];
   reset(): void;
 }
@@ -13,18 +16,18 @@ export interface Series {
 /** A counter or a gauge. */
 export class NumberSeries implements Series {
   isShown = true;
+  hasChanged = true;
   value = 0;
   inc(by = 1): void {
-    this.value += by;
-    this.isShown = true;
+    this.set(this.value + by);
   }
   dec(): void {
-    this.value--;
-    this.isShown = true;
+    this.set(this.value - 1);
   }
   set(value: number): void {
+    if (value === this.value && this.isShown) return;
     this.value = value;
-    this.isShown = true;
+    this.isShown = this.hasChanged = true;
   }
   samples(): Sample[] {
     return [{ suffix: '', value: this.value }];
@@ -32,11 +35,13 @@ export class NumberSeries implements Series {
   reset(): void {
     this.value = 0;
     this.isShown = false;
+    this.hasChanged = true;
   }
 }
 
 export class HistogramSeries implements Series {
   isShown = true;
+  hasChanged = true;
   readonly bounds: readonly number[];
   readonly #counts: number[];
   #sum = 0;
@@ -48,7 +53,7 @@ export class HistogramSeries implements Series {
 
   /** `weight` is how often, or for how long. */
   observe(value: number, weight = 1): void {
-    this.isShown = true;
+    this.isShown = this.hasChanged = true;
     this.#sum += value * weight;
     this.#count += weight;
     const { bounds } = this;
@@ -78,18 +83,20 @@ export class HistogramSeries implements Series {
     this.#counts.fill(0);
     this.#sum = this.#count = 0;
     this.isShown = false;
+    this.hasChanged = true;
   }
 }
 
 export class SummarySeries implements Series {
   isShown = true;
+  hasChanged = true;
   #sum = 0;
   #count = 0;
 
-  observe(value: number): void {
-    this.isShown = true;
-    this.#sum += value;
-    this.#count++;
+  observe(value: number, weight = 1): void {
+    this.isShown = this.hasChanged = true;
+    this.#sum += value * weight;
+    this.#count += weight;
   }
 
   samples(): Sample[] {
@@ -102,6 +109,7 @@ export class SummarySeries implements Series {
   reset(): void {
     this.#sum = this.#count = 0;
     this.isShown = false;
+    this.hasChanged = true;
   }
 }
 
@@ -127,11 +135,16 @@ export interface LabelLimit {
 const MAX_SERIES = 10_000;
 const UNEXPECTED = 'unexpected';
 
-interface LabelledSeries<S> {
+/** About so many lines are printed together: 200 kB, half a millisecond. */
+const PAGE_LINES = 1024;
+
+export interface LabelledSeries<S extends Series = Series> {
   readonly values: readonly string[];
   /** `a="1",b="2"`, by name of the label. */
   readonly pairs: string;
   readonly series: S;
+  /** Every so many series, one begins a page, and keeps doing so when others come before and behind it: their pages stay as they are. */
+  readonly beginsPage: boolean;
 }
 
 /** One metric with all its label values. */
@@ -141,8 +154,10 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
   readonly #series = new Map<string, LabelledSeries<S>>();
   readonly #maxSeries: number;
   readonly #limit: LabelLimit | undefined;
-  /** By their labels, so that two scrapes compare line by line; undefined when there are new ones. */
-  #sorted: readonly LabelledSeries<S>[] | undefined;
+  readonly #seriesOfPage: number;
+  #pages: readonly SeriesPage[] = [];
+  /** Whether all series have their page, and no others. */
+  #isArranged = true;
 
   constructor(
     name: string,
@@ -153,6 +168,7 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     this.declaration = declaration;
     this.#maxSeries = maxSeries;
     this.#limit = limit;
+    this.#seriesOfPage = Math.ceil(PAGE_LINES / (declaration.buckets.length + 3));
     this.#start();
   }
 
@@ -161,10 +177,12 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     return this.#with(values as unknown as string[]);
   }
 
-  /** Drops all series: for gauges that are made anew for each scrape. Ones that were kept by callers are no longer shown. */
+  /** For gauges that are set anew for each scrape: those that are not set until the next one are no longer shown, and are dropped then. */
   clear(): void {
-    this.#series.clear();
-    this.#sorted = undefined;
+    for (const [key, { series }] of this.#series) {
+      if (series.isShown) series.reset();
+      else if (this.#series.delete(key)) this.#isArranged = false;
+    }
   }
 
   /** Begins anew. Series that were kept by callers are shown again as soon as they are counted. */
@@ -173,10 +191,25 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     this.#start();
   }
 
-  /** Those that are shown, by their labels. */
-  *shown(): Generator<LabelledSeries<S>> {
-    this.#sorted ??= [...this.#series.values()].sort((a, b) => (a.pairs < b.pairs ? -1 : 1));
-    for (const one of this.#sorted) if (one.series.isShown) yield one;
+  /** Its series by their labels, so that two scrapes compare line by line. */
+  pages(): readonly SeriesPage[] {
+    if (!this.#isArranged) this.#pages = this.#arrange();
+    this.#isArranged = true;
+    return this.#pages;
+  }
+
+  #arrange(): SeriesPage[] {
+    const sorted = [...this.#series.values()].sort((a, b) => (a.pairs < b.pairs ? -1 : 1));
+    const runs: LabelledSeries<S>[][] = [];
+    for (const one of sorted) {
+      if (one.beginsPage || runs.length === 0) runs.push([]);
+      runs.at(-1)!.push(one);
+    }
+    const former = new Map(this.#pages.map((page) => [page.series[0], page]));
+    return runs.map((run) => {
+      const page = former.get(run[0]);
+      return page?.consistsOf(run) ? page : new SeriesPage(run);
+    });
   }
 
   #start(): void {
@@ -197,8 +230,9 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     const isFull = this.#series.size >= this.#maxSeries;
     if (isFull && values.some((value) => value !== UNEXPECTED)) return this.#with(labels.map(() => UNEXPECTED));
     const series = createSeries(this.declaration) as unknown as S;
-    this.#series.set(key, { values, pairs: labelText(labels, values), series });
-    this.#sorted = undefined;
+    const beginsPage = this.#series.size % this.#seriesOfPage === 0;
+    this.#series.set(key, { values, pairs: labelText(labels, values), series, beginsPage });
+    this.#isArranged = false;
     return series;
   }
 }

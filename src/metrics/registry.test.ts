@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { DeflatedBlock } from '../encoding/gzip-blocks.ts';
 import { type Declarations, counter, gauge, histogram } from './declaration.ts';
 import { MetricRegistry } from './registry.ts';
 import { EVERY_METRIC } from './selection.ts';
-import { formatNumber } from './text.ts';
+import { formatNumber, textFormat } from './text.ts';
 
 const registryOf = <D extends Declarations>(inventory: D): MetricRegistry<D> => new MetricRegistry(EVERY_METRIC, inventory);
 
@@ -74,6 +75,30 @@ test('printing takes slices of the time of the thread', async () => {
   count();
   expect(await registry.printInSlices()).toBe(registry.print());
   expect(turns).toBeGreaterThan(1);
+});
+
+const partsOf = async (registry: MetricRegistry<Declarations>): Promise<(Buffer | DeflatedBlock)[]> => {
+  const parts = [];
+  for await (const part of registry.printParts(textFormat)) parts.push(part);
+  return parts;
+};
+
+test('of large families, only what changed is printed again', async () => {
+  const registry = registryOf({ h: histogram('ALPHA', 'H.', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], ['a']) });
+  const family = registry.family('h');
+  for (let i = 1000; i < 3000; i++) family.with(`${i}`).observe(i);
+  const first = await partsOf(registry);
+  expect(await partsOf(registry)).toEqual(first);
+  family.with('1500').observe(1);
+  family.with('1500a').observe(1);
+  family.with('2500').reset();
+  const second = await partsOf(registry);
+  const blocks = first.filter((part) => part instanceof DeflatedBlock);
+  expect(blocks.length).toBeGreaterThan(20);
+  expect(blocks.filter((block) => !second.includes(block))).toHaveLength(2);
+  expect(await registry.printInSlices()).toBe(registry.print());
+  registry.reset();
+  expect(await registry.printInSlices()).toBe('');
 });
 
 test.each([

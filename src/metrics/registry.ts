@@ -2,8 +2,12 @@ import type { Declarations } from './declaration.ts';
 import { Family, type FamilyOf, type Series } from './family.ts';
 import { INVENTORY } from './inventory.ts';
 import { EVERY_METRIC, type MetricSelection } from './selection.ts';
-import { type FamilyHead, familyPieces } from './text.ts';
+import type { ExpositionFormat, FamilyHead } from './page.ts';
+import { textFormat } from './text.ts';
+import type { DeflatedBlock } from '../encoding/gzip-blocks.ts';
 import { TimeSlice } from '../util/time-slice.ts';
+
+const CHUNK_BYTES = 64 * 1024;
 
 /** A family as it is shown: under its own name, or a former one. */
 export interface ShownFamily extends FamilyHead {
@@ -41,21 +45,45 @@ export class MetricRegistry<D extends Declarations = typeof INVENTORY> {
   /** Prometheus' text format 0.0.4; families without a series are left out. */
   print(): string {
     let text = '';
-    for (const shown of this.gather()) for (const piece of familyPieces(shown)) text += piece;
+    for (const { family, ...head } of this.gather()) {
+      const series = family.pages().flatMap((page) => page.shown());
+      if (series.length > 0) text += `${textFormat.head(head, 0)}${textFormat.series(head, series)}`;
+    }
     return text;
   }
 
-  /** The same, in slices of the thread's time: a thousand custom resources have a hundred thousand lines. */
+  /** The same, in slices of the thread's time. */
   async printInSlices(): Promise<string> {
-    const slice = new TimeSlice();
     let text = '';
-    for (const shown of this.gather()) {
-      for (const piece of familyPieces(shown)) {
-        text += piece;
+    for await (const part of this.printParts(textFormat)) text += Buffer.isBuffer(part) ? part : part.inflate();
+    return text;
+  }
+
+  /** In slices of the thread's time and parts of a size to be sent. Large families come as what is kept of them. */
+  async *printParts(format: ExpositionFormat): AsyncGenerator<Buffer | DeflatedBlock> {
+    const slice = new TimeSlice();
+    let small: Buffer[] = [];
+    let smallBytes = 0;
+    for (const { family, ...head } of this.gather()) {
+      const parts: (Buffer | DeflatedBlock)[] = [];
+      for (const page of family.pages()) {
+        parts.push(page.print(head, format));
         if (slice.isSpent) await slice.next();
       }
+      const seriesBytes = parts.reduce((sum, { length }) => sum + length, 0);
+      if (seriesBytes === 0) continue;
+      for (const part of [format.head(head, seriesBytes), ...parts]) {
+        const isBlock = !Buffer.isBuffer(part);
+        if (!isBlock) smallBytes += small[small.push(part) - 1]!.length;
+        if (smallBytes > 0 && (isBlock || smallBytes >= CHUNK_BYTES)) {
+          yield Buffer.concat(small);
+          small = [];
+          smallBytes = 0;
+        }
+        if (isBlock) yield part;
+      }
     }
-    return text;
+    yield Buffer.concat(small);
   }
 
   /** The families that are shown, by name, with what is read only when asked for. */
@@ -80,8 +108,9 @@ export class MetricRegistry<D extends Declarations = typeof INVENTORY> {
     return this.#families.size - this.#shownFamilies().length;
   }
 
-  /** Begins anew. */
+  /** Begins anew. What was counted elsewhere until a scrape is of the time before, too. */
   reset(): void {
+    for (const collect of this.#collectors) collect();
     for (const family of this.#families.values()) family.reset();
   }
 
@@ -104,6 +133,7 @@ function shownFamily(family: Family<Series>, families: ReadonlyMap<string, Famil
     name,
     type,
     help: `[${stability}] ${deprecation}${declaration.help}`,
+    labels: declaration.labels,
     buckets: declaration.buckets,
     family: valuesOf === undefined ? family : families.get(valuesOf)!,
   };

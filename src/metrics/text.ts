@@ -1,8 +1,4 @@
-import type { MetricType } from './declaration.ts';
-import type { Family, Series } from './family.ts';
-
-/** The media type of what is printed here, as upstream names it. */
-export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
+import type { ExpositionFormat } from './page.ts';
 
 export interface Sample {
   suffix: '' | '_bucket' | '_sum' | '_count';
@@ -10,23 +6,17 @@ export interface Sample {
   value: number;
 }
 
-export interface FamilyHead {
-  name: string;
-  help: string;
-  type: MetricType;
-  buckets: readonly number[];
-}
-
-/** One metric in Prometheus' text format 0.0.4, a series at a time; nothing where it has none. */
-export function* familyPieces({ name, help, type, buckets, family }: FamilyHead & { family: Family<Series> }): Generator<string> {
-  let isEmpty = true;
-  const bounds = [...buckets, Infinity].map((bound) => `le="${formatNumber(bound)}"} `);
-  for (const { pairs, series } of family.shown()) {
-    const text = seriesText(name, pairs, series.samples(), bounds);
-    yield isEmpty ? `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${text}` : text;
-    isEmpty = false;
-  }
-}
+/** Prometheus' text format 0.0.4. */
+export const textFormat: ExpositionFormat = {
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  head: ({ name, help, type }) => Buffer.from(`# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`),
+  series({ name, buckets }, series) {
+    const bounds = [...buckets, Infinity].map((bound) => `le="${formatNumber(bound)}"} `);
+    let text = '';
+    for (const { pairs, series: one } of series) text += seriesText(name, pairs, one.samples(), bounds);
+    return Buffer.from(text);
+  },
+};
 
 function seriesText(name: string, pairs: string, samples: readonly Sample[], bounds: readonly string[]): string {
   const bucketStart = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}`;

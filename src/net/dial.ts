@@ -19,7 +19,7 @@ export const dialUnix = (path: string, signal: AbortSignal): Promise<Socket> =>
   whenReady(connect({ path }), 'connect', { signal, timeoutMs: DIAL_TIMEOUT_MS, timeoutMessage: `dial unix ${path}: i/o timeout` });
 
 /** `[::1]:443`, `example.com:443` */
-export const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+export const hostPort = (host: string, port: number | string): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
 export interface ReadyOptions {
   signal: AbortSignal;

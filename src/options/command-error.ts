@@ -7,3 +7,12 @@ export class CommandError extends Error {
     this.lines = lines;
   }
 }
+
+/** What `open` opens; where it fails, the command ends with `what` and the reason. */
+export async function orRefuse<T>(what: string, open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new CommandError(`${what}: ${(error as Error).message}`);
+  }
+}

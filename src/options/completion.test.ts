@@ -196,6 +196,14 @@ describe('validation', () => {
     ],
     [['--logging-format=xml'], ['format: Invalid value: "xml": Unsupported log format']],
     [['--coordinated-leadership-lease-duration=1s'], ['--coordinated-leadership-lease-duration must be greater than --coordinated-leadership-renew-deadline']],
+    [['--peer-ca-file=package.json'], ['error building peer proxy handler, proxy-cert-file not specified']],
+    [
+      ['--feature-gates=UnknownVersionInteroperabilityProxy=false', '--peer-advertise-ip=192.0.2.1', '--peer-advertise-port=1'],
+      [
+        '--peer-advertise-ip requires UnknownVersionInteroperabilityProxy feature to be turned on',
+        '--peer-advertise-port requires UnknownVersionInteroperabilityProxy feature to be turned on',
+      ],
+    ],
     [
       ['--service-cluster-ip-range=10.0.0.0/30'],
       ['error determining service IP ranges for primary service cidr: the service cluster IP range must be at least 8 IP addresses'],

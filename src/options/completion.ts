@@ -5,6 +5,7 @@ import { resolveTlsFlags } from '../serving/tls-options.ts';
 import { enabledPlugins } from '../admission/plugin-order.ts';
 import { addressAt, type Cidr, hostBits, isLoopback, isUnspecified, parseCidr } from '../net/cidr.ts';
 import { CommandError } from './command-error.ts';
+import { type EffectiveVersion, resolveEffectiveVersion } from './effective-version.ts';
 import { type FeatureGates, resolveFeatureGates } from './feature-gates.ts';
 import type { FlagName, Options } from './flags/options.ts';
 import { parseBool } from './flags/types.ts';
@@ -54,6 +55,8 @@ interface Completion {
   /** Keys as upstream completes them: `/v1` for the core group, `api/beta` and the like as they are. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
   readonly featureGates: FeatureGates;
+  /** What --emulated-version and --min-compatibility-version say. */
+  readonly effectiveVersion: EffectiveVersion;
   /** `gitVersion` of /version. */
   readonly kubernetesVersion: string;
   /** The flags that the command line names. */
@@ -91,7 +94,8 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
   const storage = completeStorage(options);
   const reachableAddress = addressFinder(options, host);
   const advertiseAddress = reachableAddress() ?? (options.bindAddress.includes(':') ? '::1' : '127.0.0.1');
-  const gates = resolveFeatureGates(options.featureGates);
+  const effectiveVersion = resolveEffectiveVersion(options, errors);
+  const gates = resolveFeatureGates(options.featureGates, effectiveVersion);
   const tls = resolveTlsFlags({ minVersion: options.tlsMinVersion, cipherSuites: options.tlsCipherSuites, curvePreferences: options.tlsCurvePreferences });
   errors.push(...gates.errors, ...tls.errors);
   const ranges = completeServiceRanges(options.serviceClusterIpRange, errors);
@@ -115,6 +119,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     admissionPlugins: completeAdmission(options),
     runtimeConfig: completeRuntimeConfig(options.runtimeConfig, errors),
     featureGates: gates.gates,
+    effectiveVersion,
     kubernetesVersion: reportedVersion(options.version),
     given,
     flags: options,

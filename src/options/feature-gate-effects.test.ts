@@ -31,7 +31,7 @@ test.each(gates)('%s', (name, group) => {
   expect(moved.errors.filter((error) => !error.includes('depends on features that are disabled'))).toEqual([]);
   if (STAGE_GATES.has(name)) return expect(moved.warnings[0]).toContain(`${name}=true moves gates that change nothing here`);
   expect(moved.warnings).toEqual(is === 'honoured' ? [] : [expect.stringContaining(`--feature-gates: ${name}=${value} `)]);
-  expect(asked.has(name) || apiFeatures.has(name)).toBe(is === 'honoured' || is === 'partly');
+  expect(asked.has(name) || apiFeatures.has(name)).toBe(is === 'honoured');
 });
 
 test('at its default a gate is silent', () => {

@@ -1,12 +1,13 @@
 import { apiFeatures } from '../apis/features.ts';
 import { type GateGroup, gateGroups } from './feature-gate-facts.ts';
+import { type GateState, newestGates } from './feature-gate-table.ts';
 
 /**
- * What moving a gate does here: it is `honoured` either way as upstream honours it; `partly` so; `inert`, though kube-apiserver asks for it; or
+ * What moving a gate does here: it is `honoured` either way as upstream honours it; `inert`, though kube-apiserver asks for it; or
  * `elsewhere`: no API server asks for it, neither upstream's nor this one.
  */
 export interface GateEffect {
-  readonly is: 'locked' | 'honoured' | 'partly' | 'inert' | 'elsewhere';
+  readonly is: 'locked' | 'honoured' | 'inert' | 'elsewhere';
   /** Of the last three: why, in a few words. */
   readonly reason?: string;
 }
@@ -17,16 +18,20 @@ const HONOURED = new Set([
   'AllBeta',
   'AllowInsecureKubeletCertificateSigningRequests',
   'AllowParsingUserUIDFromCertAuth',
+  'AllowUnsafeMalformedObjectDeletion',
   'APIResponseCompression',
   'APIServerIdentity',
   'AuthorizePodWebsocketUpgradeCreatePermission',
+  'CBORServingAndStorage',
   'ComponentFlagz',
   'ComponentStatusz',
   'ConstrainedImpersonation',
+  'DetectCacheInconsistency',
   'DRADeviceTaintRules',
   'DRAResourceClaimGranularStatusAuthorization',
   'DRAResourcePoolStatus',
   'ExtendWebSocketsToKubelet',
+  'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
   'LoggingAlphaOptions',
   'MutatingAdmissionPolicy',
@@ -36,53 +41,47 @@ const HONOURED = new Set([
   'PortForwardWebsockets',
   'RemoteRequestHeaderUID',
   'ServiceAccountNodeAudienceRestriction',
+  'ShardedListAndWatch',
   'SizeBasedListCostEstimate',
+  'StorageVersionAPI',
   'StorageVersionHash',
   'StructuredAuthenticationConfigurationEgressSelector',
   'StructuredAuthenticationConfigurationJWKSMetrics',
   'TokenRequestServiceAccountUIDValidation',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UnknownVersionInteroperabilityProxy',
   'WatchCacheInitializationPostStartHook',
   'WatchList',
+  'WorkloadWithJob',
 ]);
 
-const PARTLY: Readonly<Record<string, string>> = {
-  CBORServingAndStorage: 'CBOR is served, and read where custom resources are stored in it; they are written as JSON',
-  ManifestBasedAdmissionControlConfig: 'its folder is named in its configuration; manifests are not read here',
-  StorageVersionAPI: 'the role of its controller is; storage versions are not recorded here',
-  UnknownVersionInteroperabilityProxy: 'the address on the lease is; requests are not passed on to peers',
-  WorkloadWithJob: 'the rule of the job controller is; jobs are not checked against their workloads',
-};
-
 const INERT: Readonly<Record<string, string>> = {
-  AllowUnsafeMalformedObjectDeletion: 'objects that cannot be read are not deleted here',
   APIServingWithRoutine: 'requests have no threads here',
   ConcurrentWatchObjectDecode: 'watches do not decode here',
   DeclarativeValidationBeta: 'each rule is written once here',
   DeclarativeValidationTakeover: 'each rule is written once here',
-  DetectCacheInconsistency: 'the cache is not compared with the store here',
-  KMSv1: 'version 1 of KMS is refused here',
   ListFromCacheSnapshot: 'lists at a version come from the cache either way',
   NativeHistograms: 'metrics are text here, with classic histograms',
-  ShardedListAndWatch: 'lists and watches have no shards here',
   StorageNamespaceIndex: 'the cache has its index either way',
 };
 
 const ELSEWHERE = 'no API server asks for it';
+const FOR_GOOD = 'it cannot be moved in the newest version, whose code this is';
 
 export function effectOf(name: string, { isLocked }: Pick<GateGroup, 'isLocked'>): GateEffect {
   if (isLocked) return { is: 'locked' };
-  if (Object.hasOwn(PARTLY, name)) return { is: 'partly', reason: PARTLY[name]! };
   if (HONOURED.has(name) || apiFeatures.has(name)) return { is: 'honoured' };
-  return Object.hasOwn(INERT, name) ? { is: 'inert', reason: INERT[name]! } : { is: 'elsewhere', reason: ELSEWHERE };
+  if (Object.hasOwn(INERT, name)) return { is: 'inert', reason: INERT[name]! };
+  // A version is emulated in which it could be moved still.
+  return newestGates().get(name)?.isLocked ? { is: 'inert', reason: FOR_GOOD } : { is: 'elsewhere', reason: ELSEWHERE };
 }
 
 /** The line at start for a gate that was moved by name; undefined where it is honoured. */
-export function gateWarning(name: string, value: boolean, group: GateGroup): string | undefined {
-  const { is, reason } = effectOf(name, group);
-  if (is === 'honoured' || is === 'locked' || value === group.isOnByDefault) return undefined;
-  return `--feature-gates: ${name}=${value} ${is === 'partly' ? 'is honoured in part' : 'changes nothing here'}: ${reason}`;
+export function gateWarning(name: string, value: boolean, state: GateState): string | undefined {
+  const { is, reason } = effectOf(name, state);
+  if (is === 'honoured' || is === 'locked' || value === state.isOnByDefault) return undefined;
+  return `--feature-gates: ${name}=${value} changes nothing here: ${reason}`;
 }
 
 /** docs/feature-gates.md */
@@ -93,7 +92,7 @@ ones in its words. Each server of a process has its own. What moving a gate from
 
 - **honoured**: what it does upstream: kinds, fields that are dropped from what clients send unless the object has them already, rules, endpoints.
 - **locked**: it cannot be moved; the server does not start.
-- **partly**, **inert**: one warning line at start says what is left undone.
+- **inert**: one warning line at start says why it changes nothing.
 - **elsewhere**: gates of kubelets, schedulers, controllers and client libraries, which upstream's server knows too; one warning line.
 
 \`AllAlpha\` and \`AllBeta\` move all of their stage; the gates among them that change nothing are named in one line.

@@ -1,9 +1,13 @@
+import { DEFAULT_EFFECTIVE_VERSION, type EffectiveVersion, printRelease } from './effective-version.ts';
 import { gateWarning } from './feature-gate-effects.ts';
-import { gateDependencies, type GateGroup, gateGroups } from './feature-gate-facts.ts';
+import { gateDependencies, gateGroups } from './feature-gate-facts.ts';
+import { type GateState, type GateTable, newestGates, stateAt } from './feature-gate-table.ts';
 
-/** Which features are on. Asking for a gate that does not exist throws: it is a slip in the code, not of the user. */
+/** Which features are on. Asking for a gate that does not exist throws: it is a slip in the code, not of the user. One of a later version is off. */
 export interface FeatureGates {
   isEnabled(name: string): boolean;
+  /** The gates that the version has which is served. */
+  readonly known: GateTable;
 }
 
 interface Gates {
@@ -22,11 +26,9 @@ const STAGES = [
 /** The component that a gate belongs to when none is named. */
 const KUBE = 'kube';
 
-const groupByGate: ReadonlyMap<string, GateGroup> = new Map(gateGroups.flatMap((group): [string, GateGroup][] => group.names.map((name) => [name, group])));
-
 /** All gates, with what upstream's metric of them calls their stages; those of features that are always there have none. */
 export const listFeatures = (gates: FeatureGates) => (): Iterable<{ name: string; stage: string; isEnabled: boolean }> =>
-  gateGroups.flatMap(({ stage, names }) => names.map((name) => ({ name, stage: stage === 'GA' ? '' : stage.toUpperCase(), isEnabled: gates.isEnabled(name) })));
+  [...gates.known].map(([name, { stage }]) => ({ name, stage: stage === 'GA' ? '' : stage.toUpperCase(), isEnabled: gates.isEnabled(name) }));
 
 /** One line a gate that may be moved, for `--help`. */
 export function gateHelp(): string {
@@ -39,29 +41,48 @@ export function gateHelp(): string {
 }
 
 /** Settings as `--feature-gates` was parsed: the pairs of each component; pairs with no component are under ''. */
-export function resolveFeatureGates(settings: ReadonlyMap<string, readonly string[]>): Gates {
+export function resolveFeatureGates(settings: ReadonlyMap<string, readonly string[]>, version: EffectiveVersion = DEFAULT_EFFECTIVE_VERSION): Gates {
   const errors: string[] = [];
   if (settings.has('') && settings.has(KUBE)) errors.push('set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use');
   for (const component of settings.keys()) {
     if (component !== '' && component !== KUBE) errors.push(`component not registered: ${component}`);
   }
+  const known = stateAt(version);
   const wanted = readPairs([...(settings.get('') ?? []), ...(settings.get(KUBE) ?? [])], errors);
-  const state = applyPairs(wanted, errors);
-  if (errors.length === 0) checkDependencies(state, errors);
-  return { gates: { isEnabled: (name) => stateOf(state, name) }, errors, warnings: [...warnings(wanted, state)] };
+  const gates = new SetGates(known, applyPairs(wanted, known, version, errors));
+  if (errors.length === 0) checkDependencies(gates, errors);
+  return { gates, errors, warnings: [...warnings(wanted, gates)] };
 }
 
-function* warnings(wanted: ReadonlyMap<string, boolean>, state: ReadonlyMap<string, boolean>): Generator<string> {
+class SetGates implements FeatureGates {
+  readonly known: GateTable;
+  /** Those that were set, by name or with their stage. */
+  readonly set: ReadonlyMap<string, boolean>;
+
+  constructor(known: GateTable, set: ReadonlyMap<string, boolean>) {
+    this.known = known;
+    this.set = set;
+  }
+
+  isEnabled(name: string): boolean {
+    const state = this.known.get(name);
+    if (state) return this.set.get(name) ?? state.isOnByDefault;
+    if (!newestGates().has(name)) throw new Error(`feature ${JSON.stringify(name)} is not registered in FeatureGate`);
+    return false;
+  }
+}
+
+function* warnings(wanted: ReadonlyMap<string, boolean>, { known, set }: SetGates): Generator<string> {
   for (const [name, value] of wanted) {
-    const group = groupByGate.get(name);
-    const warning = group && gateWarning(name, value, group);
+    const state = known.get(name);
+    const warning = state && gateWarning(name, value, state);
     if (warning !== undefined) yield warning;
   }
   for (const [all, stage] of STAGES) {
     if (!wanted.has(all)) continue;
-    const idle = [...state].filter(([name, value]) => {
-      const group = groupByGate.get(name)!;
-      return group.stage === stage && !wanted.has(name) && gateWarning(name, value, group) !== undefined;
+    const idle = [...set].filter(([name, value]) => {
+      const state = known.get(name)!;
+      return state.stage === stage && !wanted.has(name) && gateWarning(name, value, state) !== undefined;
     });
     if (idle.length > 0)
       yield `--feature-gates: ${all}=${wanted.get(all)} moves gates that change nothing here, or not all: ${idle.map(([name]) => name).join(', ')}`;
@@ -83,33 +104,35 @@ function readPairs(pairs: readonly string[], errors: string[]): Map<string, bool
 }
 
 /** AllAlpha and AllBeta move their stage as a whole; gates named one by one win over them, wherever they stand. */
-function applyPairs(wanted: ReadonlyMap<string, boolean>, errors: string[]): Map<string, boolean> {
-  const state = new Map<string, boolean>();
+function applyPairs(wanted: ReadonlyMap<string, boolean>, known: GateTable, version: EffectiveVersion, errors: string[]): Map<string, boolean> {
+  const set = new Map<string, boolean>();
   for (const [all, stage] of STAGES) {
     const value = wanted.get(all);
     if (value === undefined) continue;
-    for (const group of gateGroups) if (group.stage === stage) for (const name of group.names) state.set(name, value);
+    for (const [name, state] of known) if (state.stage === stage) set.set(name, value);
   }
   for (const [name, value] of wanted) {
-    const group = groupByGate.get(name);
-    if (!group) errors.push(`unrecognized feature gate: ${name}`);
-    else if (group.isLocked && group.isOnByDefault !== value)
-      errors.push(`cannot set feature gate ${name} to ${value}, feature is locked to ${group.isOnByDefault}`);
-    else state.set(name, value);
+    const error = settingError(name, value, known.get(name), version);
+    if (error === undefined) set.set(name, value);
+    else errors.push(error);
   }
-  return state;
+  return set;
 }
 
-function stateOf(state: ReadonlyMap<string, boolean>, name: string): boolean {
-  const group = groupByGate.get(name);
-  if (!group) throw new Error(`feature ${JSON.stringify(name)} is not registered in FeatureGate`);
-  return state.get(name) ?? group.isOnByDefault;
+function settingError(name: string, value: boolean, state: GateState | undefined, { emulation, minCompatibility }: EffectiveVersion): string | undefined {
+  if (state) {
+    const { isLocked, isOnByDefault } = state;
+    return isLocked && isOnByDefault !== value ? `cannot set feature gate ${name} to ${value}, feature is locked to ${isOnByDefault}` : undefined;
+  }
+  if (!newestGates().has(name)) return `unrecognized feature gate: ${name}`;
+  const at = `at emulated version ${printRelease(emulation)}, min compatibility version ${printRelease(minCompatibility)}`;
+  return `cannot set feature gate ${name} to ${value}, feature is PreAlpha ${at}`;
 }
 
-function checkDependencies(state: ReadonlyMap<string, boolean>, errors: string[]): void {
+function checkDependencies(gates: FeatureGates, errors: string[]): void {
   for (const [name, needed] of Object.entries(gateDependencies)) {
-    if (!stateOf(state, name)) continue;
-    const missing = needed.filter((dependency) => !stateOf(state, dependency));
+    if (!gates.isEnabled(name)) continue;
+    const missing = needed.filter((dependency) => !gates.isEnabled(dependency));
     if (missing.length > 0) errors.push(`${name} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`);
   }
 }

@@ -60,7 +60,8 @@ function* validateSigning(options: Draft): Generator<string> {
     if (keyFile === '') yield '--service-account-signing-key-file and --service-account-issuer are required flags';
     return;
   }
-  if (keyFile !== '' || options.serviceAccountKeyFile.length > 0) {
+  if (keyFile !== '') yield 'service-account-signing-key-file and service-account-signing-endpoint are mutually exclusive and cannot be set at the same time';
+  else if (options.serviceAccountKeyFile.length > 0) {
     yield "can't set `--service-account-signing-key-file` and/or `--service-account-key-file` with `--service-account-signing-endpoint` (They are mutually exclusive)";
   }
   if (endpoint.startsWith('@') && !/^@([a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+$/.test(endpoint)) {

@@ -1,4 +1,5 @@
 import type { Draft } from './completion.ts';
+import { BINARY_RELEASE, compareReleases } from './effective-version.ts';
 
 /** Keys that stand for all APIs of a kind. */
 const STAGES = new Set(['api/all', 'api/ga', 'api/beta', 'api/alpha']);
@@ -33,6 +34,7 @@ const GROUPS = new Set([
 ]);
 
 export function* validateRuntimeConfig(options: Draft): Generator<string> {
+  yield* validateForwardCompatibility(options);
   yield* validatePriorityAndFairness(options);
   const { runtimeConfig } = options;
   if (runtimeConfig.size === 1 && runtimeConfig.get('api/all') === false) {
@@ -47,6 +49,13 @@ export function* validateRuntimeConfig(options: Draft): Generator<string> {
     else if (!GROUPS.has(group)) unknown.add(`${group}/${version}`);
   }
   if (unknown.size > 0) yield `unknown api groups ${[...unknown].toSorted().join(',')}`;
+}
+
+function* validateForwardCompatibility(options: Draft): Generator<string> {
+  if (compareReleases(options.effectiveVersion.emulation, BINARY_RELEASE) !== 0) return;
+  const refused = 'cannot be set to true if the emulation version is the same as the binary version';
+  if (options.emulationForwardCompatible) yield `ServerRunOptions.EmulationForwardCompatible ${refused}`;
+  if (options.runtimeConfigEmulationForwardCompatible) yield `ServerRunOptions.RuntimeConfigEmulationForwardCompatible ${refused}`;
 }
 
 /** Priority and fairness keeps its configuration in an API, which must then be served. The most particular setting decides. */

@@ -29,6 +29,7 @@ export const validateOptions = (options: Draft): string[] => [
   ...validateMetricFlags(options),
   ...validateLogs(options),
   ...validateLeadership(options),
+  ...validatePeers(options),
   ...validateServiceRanges(options),
   ...validateNodePorts(options),
   ...validateFiles(options),
@@ -92,10 +93,12 @@ function* validateCorsOrigin(origin: string): Generator<string> {
 /** More than any machine has use for. */
 const MAX_WORKERS = 256;
 
-function* validateWorkers({ workerCount, workers, supervised }: Draft): Generator<string> {
+function* validateWorkers({ workerCount, workers, supervised, debugSocketPath }: Draft): Generator<string> {
   if (!Number.isInteger(workerCount) || workerCount < 0 || workerCount > MAX_WORKERS)
     yield `--workers takes a number of processes up to ${MAX_WORKERS}, or auto, not ${JSON.stringify(workers)}`;
   if (workerCount > 0 && supervised) yield '--supervised has no place beside --workers: the process that starts workers watches them itself';
+  if (workerCount > 0 && debugSocketPath !== '')
+    yield '--debug-socket-path has no place beside --workers: one socket cannot show the profiles of several processes';
 }
 
 const STORAGE_BACKENDS = ['embedded', 'memory', 'etcd3'];
@@ -173,6 +176,15 @@ function* validateLogs(options: Draft): Generator<string> {
   for (const [option, field] of Object.entries(alphaLogging)) {
     if (isSet(options[option as keyof typeof alphaLogging])) yield `options.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`;
   }
+}
+
+/** The last two upstream says when it makes the proxy (pkg/controlplane/apiserver/peer.go). */
+function* validatePeers({ peerCaFile, peerAdvertiseIp, peerAdvertisePort, proxyClientCertFile, proxyClientKeyFile, featureGates }: Draft): Generator<string> {
+  const flags = { 'peer-ca-file': peerCaFile, 'peer-advertise-ip': peerAdvertiseIp, 'peer-advertise-port': peerAdvertisePort };
+  if (!featureGates.isEnabled('UnknownVersionInteroperabilityProxy')) {
+    for (const [flag, value] of Object.entries(flags)) if (value !== '') yield `--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`;
+  } else if (peerCaFile !== '' && proxyClientCertFile === '') yield 'error building peer proxy handler, proxy-cert-file not specified';
+  else if (peerCaFile !== '' && proxyClientKeyFile === '') yield 'error building peer proxy handler, proxy-key-file not specified';
 }
 
 function* validateLeadership(options: Draft): Generator<string> {

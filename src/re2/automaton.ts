@@ -1,6 +1,6 @@
 import type { StepBudget } from '../util/step-budget.ts';
 import { WORD_CHARS, has, type CharSet } from './char-set.ts';
-import { holds, type RegexpProgram, type Surroundings } from './program.ts';
+import { holds, type RegexpProgram, type AdjacentCharacters } from './program.ts';
 
 /** A set of steps that the program may be at, before a character is read. */
 interface State {
@@ -112,7 +112,7 @@ export class Automaton {
   }
 
   /** All steps that can be reached without reading a character. */
-  #follow(places: readonly number[], surroundings: Surroundings, budget: StepBudget): readonly number[] {
+  #follow(places: readonly number[], adjacent: AdjacentCharacters, budget: StepBudget): readonly number[] {
     const { steps } = this.#program;
     const reached = this.#reached.emptied();
     const pending = [...places];
@@ -121,7 +121,7 @@ export class Automaton {
       if (!reached.add(place)) continue;
       const step = steps[place]!;
       if (step.op === 'split') pending.push(step.next, step.other);
-      else if (step.op === 'assert' && holds(step.assertion, surroundings)) pending.push(step.next);
+      else if (step.op === 'assert' && holds(step.assertion, adjacent)) pending.push(step.next);
     }
     return reached.places;
   }

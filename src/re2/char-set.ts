@@ -4,7 +4,6 @@ export type CharSet = readonly number[];
 export const MAX_CODE_POINT = 0x10_ffff;
 const NEWLINE = 10;
 
-/** A set of any ranges. */
 export function charSet(ranges: readonly (readonly [low: number, high: number])[]): CharSet {
   const merged: number[] = [];
   for (const [low, high] of ranges.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {

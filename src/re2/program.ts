@@ -121,14 +121,14 @@ class Compiler {
 }
 
 /** What is known of a place between two characters; undefined for none. */
-export interface Surroundings {
+export interface AdjacentCharacters {
   previous: number | undefined;
   next: number | undefined;
 }
 
 const NEWLINE = 10;
 
-export function holds(assertion: Assertion, { previous, next }: Surroundings): boolean {
+export function holds(assertion: Assertion, { previous, next }: AdjacentCharacters): boolean {
   switch (assertion) {
     case 'beginText':
       return previous === undefined;

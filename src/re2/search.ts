@@ -1,6 +1,6 @@
 import type { StepBudget } from '../util/step-budget.ts';
 import { has } from './char-set.ts';
-import { holds, type RegexpProgram, type Surroundings } from './program.ts';
+import { holds, type RegexpProgram, type AdjacentCharacters } from './program.ts';
 
 /** Where a match is, in UTF-16 units. */
 export interface Match {
@@ -63,8 +63,8 @@ export function search(space: SearchSpace, text: string, from: number, budget: S
   let previous = from === 0 ? undefined : codePointBefore(text, from);
   for (let index = from; ;) {
     const code = index < text.length ? text.codePointAt(index)! : undefined;
-    const surroundings = { previous, next: code };
-    if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings, budget);
+    const adjacent = { previous, next: code };
+    if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, adjacent, budget);
     if (current.places.length === 0 && (match !== undefined || program.isAnchored)) return match;
     budget.spend(1 + current.places.length);
     const width = code === undefined || code <= 0xffff ? 1 : 2;
@@ -87,7 +87,7 @@ export function search(space: SearchSpace, text: string, from: number, budget: S
 }
 
 /** Adds a step and all that it leads to without reading, in the order of preference. */
-function enter({ steps }: RegexpProgram, threads: Threads, place: number, start: number, surroundings: Surroundings, budget: StepBudget): void {
+function enter({ steps }: RegexpProgram, threads: Threads, place: number, start: number, adjacent: AdjacentCharacters, budget: StepBudget): void {
   const { pending } = threads;
   for (let at: number | undefined = place; at !== undefined; at = pending.pop()) {
     budget.spend();
@@ -95,7 +95,7 @@ function enter({ steps }: RegexpProgram, threads: Threads, place: number, start:
     const step = steps[at]!;
     if (step.op === 'split') pending.push(step.other, step.next);
     else if (step.op === 'assert') {
-      if (holds(step.assertion, surroundings)) pending.push(step.next);
+      if (holds(step.assertion, adjacent)) pending.push(step.next);
     } else {
       threads.places.push(at);
       threads.starts.push(start);

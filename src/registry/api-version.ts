@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { GroupVersionKind } from '../api/api-object.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import type { ResourceStore } from './store.ts';
 
@@ -21,3 +23,7 @@ export interface InstalledResource {
   storageVersionHash: string;
   isCustom: boolean;
 }
+
+/** kubernetes: apiserver/pkg/endpoints/discovery StorageVersionHash */
+export const storageVersionHashOf = ({ group, version, kind }: GroupVersionKind): string =>
+  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');

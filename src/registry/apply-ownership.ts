@@ -184,7 +184,8 @@ function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): SentObj
   const { group, version, kind } = kindOf(apply);
   const sentEmpty = new EmptyPaths();
   try {
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = convert(schema, value, undefined, sentEmpty);
+    // What a custom resource's schema does not know is pruned when it is stored: admission sees it.
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = schema.custom?.settle(value) ?? convert(schema, value, undefined, sentEmpty);
     const object = { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
     if (schema.custom !== undefined && isJsonObject(value['metadata'])) addEmptyFields(sentEmpty, value['metadata']);
     return { object, sentEmpty };

@@ -12,6 +12,7 @@ import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
 import { refuseIfInvalid } from './validation.ts';
 import type { RequestContext } from './request-context.ts';
+import { corruptionOf } from './corrupt-objects.ts';
 import {
   type StoreParts,
   admissionAttributes,
@@ -273,10 +274,11 @@ export function validateWhole<T extends ApiObject>(definition: ResourceDefinitio
   definition.validate?.(write, errors);
 }
 
-function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {
+function existsError({ definition, cache, tellsCorrupt }: StoreParts, object: ApiObject, key: string): ApiError {
   const resource = groupResource(definition);
   const name = object.metadata.name ?? '';
   const error = object.metadata.generateName ? generateNameConflict(resource, name) : alreadyExists(resource, name);
-  const isDying = cache.get(key)?.object().metadata.deletionTimestamp !== undefined;
-  return isDying ? new ApiError(error.code, error.reason, `object is being deleted: ${error.message}`, error.status.details) : error;
+  const existing = cache.get(key);
+  const isTerminating = existing && !(tellsCorrupt && corruptionOf(existing)) && existing.object().metadata.deletionTimestamp !== undefined;
+  return isTerminating ? new ApiError(error.code, error.reason, `object is being deleted: ${error.message}`, error.status.details) : error;
 }

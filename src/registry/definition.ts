@@ -72,6 +72,8 @@ export interface StorageRules<T extends ApiObject = ApiObject> {
 export interface UpstreamForm {
   /** The version that is written: a served one, or one of `older`. `version` where absent. */
   version?: string;
+  /** That version follows from --min-compatibility-version rather than from the facts, which tell the hash of another. */
+  isForOlder?: true;
   /** Written as JSON, whatever --storage-media-type says. */
   isJson?: boolean;
   /** Versions that are not served, but may be stored. */
@@ -161,6 +163,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   warnings?(write: Write<T>): string[];
   /** Of a subresource: who applies to what is not there creates it, as through the object itself. */
   createsOnApply?: boolean;
+  /** Hears of each change that was stored; not of dry runs. */
+  afterUpdate?(object: T, old: T): void;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
   /** The object as it is encoded, where that is not in the form in which it is written otherwise. */

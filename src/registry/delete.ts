@@ -5,11 +5,24 @@ import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { conflict, isApiError, notFound } from '../api/errors.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { demandReadable } from './corrupt-objects.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
 import { LARGE_BYTES, type RequestContext } from './request-context.ts';
 import { timedStorage } from './storage-latency.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, isStoredAs, keyOf } from './store-parts.ts';
+import {
+  type StoreParts,
+  admissionAttributes,
+  asRead,
+  canonical,
+  currentEntry,
+  encodeStored,
+  groupKind,
+  groupResource,
+  isStoredAs,
+  keyOf,
+  writtenEntry,
+} from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
 
 const ORPHAN = 'orphan';
@@ -44,6 +57,7 @@ export async function deleteObject<T extends ApiObject>(
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);
+    demandReadable(parts, entry);
     if (entry.bytes.length > LARGE_BYTES) {
       context.isLarge = true;
       entry.object();
@@ -223,11 +237,12 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (context.isLarge) await nextTurn();
   const value = await encodeStored(parts, marked);
   if (context.isLarge) await nextTurn();
-  if (options.dryRun || (await isStoredAs(parts, key, entry, value))) return marked;
+  if (options.dryRun) return asRead(parts, marked);
+  if (await isStoredAs(parts, key, entry, value)) return marked;
   if (context.isLarge) await nextTurn();
   const revision = await timedStorage(parts, 'update', context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
-  return marked;
+  return parts.conversion ? (await writtenEntry(parts, key, value, revision)).object<T>() : marked;
 }
 
 /** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both. */

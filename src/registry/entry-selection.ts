@@ -1,4 +1,6 @@
 import type { ApiObject } from '../api/api-object.ts';
+import { fieldSelectorOf } from '../api/field-selector.ts';
+import { EVERY_LABEL } from '../api/label-selector.ts';
 import { pathSegmentName } from '../api/names.ts';
 import { NAME } from '../storage/cache/attributes.ts';
 import type { CacheEntry, CacheSelection, FieldAttribute, Lookup } from '../storage/cache/cache.ts';
@@ -24,9 +26,9 @@ export function keySelection(parts: Pick<StoreParts, 'definition' | 'keyPrefix'>
   return { matches: matcher(parts, selection)!, within, lookup: lookupOf(parts.definition, selection) };
 }
 
-function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, fields }: Selection): Matches | undefined {
-  if (labels.isEmpty && fields.isEmpty) return undefined;
-  if (isByName({ labels, fields })) return named(fields.exactMatch('metadata.name')!);
+function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, fields, shard }: Selection): Matches | undefined {
+  if (labels.isEmpty && fields.isEmpty) return shard && ((entry) => shard.matches(entry.object()));
+  if (isByName({ labels, fields, shard })) return named(fields.exactMatch('metadata.name')!);
   const selectable = selectableOf(definition);
   const valueOf = (object: ApiObject, field: string): string => {
     if (field === 'metadata.name') return object.metadata.name ?? '';
@@ -35,11 +37,13 @@ function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, field
   };
   return (entry) => {
     const object = entry.object();
+    if (shard && !shard.matches(object)) return false;
     return (labels.isEmpty || labels.matches(object.metadata.labels)) && (fields.isEmpty || fields.matches((field) => valueOf(object, field)));
   };
 }
 
-export function isByName({ labels, fields }: Selection): boolean {
+export function isByName({ labels, fields, shard }: Selection): boolean {
+  if (shard) return false;
   const name = fields.exactMatch('metadata.name');
   return name !== undefined && name !== '' && labels.isEmpty && fields.requirements.length === 1 && pathSegmentName(name, false).length === 0;
 }
@@ -58,6 +62,13 @@ export function selectedKey(parts: Pick<StoreParts, 'definition' | 'keyPrefix'>,
   const name = fields.exactMatch('metadata.name');
   if (!name || pathSegmentName(name, false).length > 0 || (parts.definition.namespaced && namespace === '')) return undefined;
   return namespacePrefix(parts, namespace) + name;
+}
+
+/** Of a selection what the key tells: everything, or the one object that it names. */
+export function keyOnlySelection(parts: Pick<StoreParts, 'definition' | 'keyPrefix'>, namespace: string, selection: Selection): Selection {
+  const isOne = selectedKey(parts, namespace, selection) !== undefined;
+  const byName = isOne ? selection.fields.requirements.filter(({ field, operator }) => field === 'metadata.name' && operator === '=').slice(0, 1) : [];
+  return { labels: EVERY_LABEL, fields: fieldSelectorOf(byName) };
 }
 
 /** The keys of a namespace lie together. */

@@ -209,7 +209,7 @@ export function keepUnchangedTimes(object: ApiObject, old: ApiObject): TimesComp
   const [after, before] = [object.metadata.managedFields, old.metadata.managedFields];
   if (after === undefined || before === undefined || after.length !== before.length) return 'unequal_objects_fast';
   if (after.every((entry, index) => entry['time'] === before[index]!['time'])) return 'unequal_objects_fast';
-  if (!equalJson(timeless(after), timeless(before))) return 'unequal_objects_fast';
+  if (!equalJson(withoutTimes(after), withoutTimes(before))) return 'unequal_objects_fast';
   if (!equalJson(unowned(object), unowned(old))) return 'unequal_objects_slow';
   object.metadata.managedFields = after.map((entry, index) => ({ ...entry, time: before[index]!['time'] }));
   return 'equal_objects';
@@ -218,7 +218,7 @@ export function keepUnchangedTimes(object: ApiObject, old: ApiObject): TimesComp
 /** How it came to an end: upstream's metric tells how long each took. */
 export type TimesComparison = 'equal_objects' | 'unequal_objects_fast' | 'unequal_objects_slow';
 
-const timeless = (entries: readonly JsonObject[]): JsonObject[] => entries.map(({ time: _time, ...entry }) => entry);
+const withoutTimes = (entries: readonly JsonObject[]): JsonObject[] => entries.map(({ time: _time, ...entry }) => entry);
 
 /** Without what a write always makes anew. */
 const unowned = (object: ApiObject): object => ({ ...object, metadata: { ...object.metadata, managedFields: undefined } });

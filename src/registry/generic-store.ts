@@ -6,6 +6,7 @@ import type { AdmissionController } from './admission.ts';
 import { amend } from './amend.ts';
 import { create } from './create.ts';
 import type { ResourceDefinition } from './definition.ts';
+import { deleteCorrupt } from './corrupt-objects.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getEntry, listEntries, watchEntries, watchError } from './read.ts';
 import type { RequestContext } from './request-context.ts';
@@ -67,6 +68,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
     const refusal = this.definition.deletion?.refusal?.(name);
     if (refusal !== undefined) throw forbidden(groupResource(this.definition), name, refusal);
     return deleteObject(this.#parts, context, namespace, name, options);
+  }
+  async deleteCorrupt(context: RequestContext, namespace: string, name: string): Promise<void> {
+    return deleteCorrupt(this.#parts as unknown as StoreParts, context, namespace, name);
   }
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
     return deleteCollection(this.#parts, context, namespace, list, options);

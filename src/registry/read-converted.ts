@@ -1,10 +1,8 @@
 import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
 import { internalError } from '../api/errors.ts';
-import { EVERY_FIELD } from '../api/field-selector.ts';
-import { EVERY_LABEL } from '../api/label-selector.ts';
 import { encodeContinue } from './continue-token.ts';
 import type { StorageConversion } from './storage-conversion.ts';
-import type { ListOptions, ListResult, WatchSink } from './store.ts';
+import type { ListOptions, ListResult, Selection, WatchSink } from './store.ts';
 
 /** Events that wait for their conversion; a watcher further behind is cut off. */
 const MAX_PENDING_EVENTS = 10_000;
@@ -17,6 +15,8 @@ type Matches = (entry: CacheEntry) => boolean;
 interface StoredList {
   /** `/registry/example.com/things/default/` */
   prefix: string;
+  /** What keys alone tell of the selection, whatever the converted objects look like. */
+  selection: Selection;
   list(options: ListOptions): ListResult | Promise<ListResult>;
 }
 
@@ -33,7 +33,7 @@ export async function listConverted(
   }
   // Version 0 is served whole from upstream's cache.
   const limit = options.resourceVersion === '0' && options.continue === '' ? 0 : options.limit;
-  const unselected: ListOptions = { ...options, limit: limit > 0 ? Math.max(limit, PAGE_ENTRIES) : 0, selection: { labels: EVERY_LABEL, fields: EVERY_FIELD } };
+  const unselected: ListOptions = { ...options, limit: limit > 0 ? Math.max(limit, PAGE_ENTRIES) : 0, selection: stored.selection };
   const found: CacheEntry[] = [];
   let page = await stored.list(unselected);
   const { revision } = page;

@@ -2,9 +2,11 @@ import { nextTurn } from '../util/time-slice.ts';
 import type { CacheEntry, CacheEvent, CacheList, CacheSelection } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
 import type { ResourceStorageMetrics } from '../storage/storage-metrics.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../api/errors.ts';
+import { deliverReadable, demandReadable, listReadable } from './corrupt-objects.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
-import { entrySelection, isByName, keySelection, namespacePrefix, selectedKey } from './entry-selection.ts';
+import { entrySelection, isByName, keyOnlySelection, keySelection, namespacePrefix, selectedKey } from './entry-selection.ts';
 import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
 import type { ListOptions, ListResult, Selection, WatchOptions, WatchSink } from './store.ts';
@@ -15,9 +17,11 @@ export function getEntry(parts: StoreParts, namespace: string, name: string, res
   return wait ? wait.then(() => found(parts, key, name)) : found(parts, key, name);
 }
 
-function found({ cache, definition, conversion }: StoreParts, key: string, name: string): CacheEntry | Promise<CacheEntry> {
+function found(parts: StoreParts, key: string, name: string): CacheEntry | Promise<CacheEntry> {
+  const { cache, definition, conversion } = parts;
   const entry = cache.get(key);
   if (!entry) throw notFound(groupResource(definition), name);
+  demandReadable(parts, entry);
   return conversion ? conversion.read(entry) : entry;
 }
 
@@ -53,9 +57,26 @@ export function parseVersion(text: string): number {
 }
 
 export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
+  const { shard } = options.selection;
+  if (shard) return withShard(listWhole(parts, namespace, options), shard);
+  return listWhole(parts, namespace, options);
+}
+
+/** Clients are told which shard they got. */
+const withShard = (list: ListResult | Promise<ListResult>, shard: NonNullable<Selection['shard']>): ListResult | Promise<ListResult> =>
+  list instanceof Promise ? list.then((whole) => ({ ...whole, shard })) : { ...list, shard };
+
+const listWhole = (parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> =>
+  parts.tellsCorrupt ? listReadable(parts, namespace, () => listAll(parts, namespace, options)) : listAll(parts, namespace, options);
+
+function listAll(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   const { conversion } = parts;
   if (!conversion) return listStored(parts, namespace, options);
-  const stored = { prefix: namespacePrefix(parts, namespace), list: (unconverted: ListOptions) => listStored(parts, namespace, unconverted) };
+  const stored = {
+    prefix: namespacePrefix(parts, namespace),
+    selection: keyOnlySelection(parts, namespace, options.selection),
+    list: (unconverted: ListOptions) => listStored(parts, namespace, unconverted),
+  };
   return listConverted(conversion, stored, options, convertedMatcher(parts, options.selection));
 }
 
@@ -202,6 +223,22 @@ function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<List
 }
 
 export async function watchEntries(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
+  const { shard } = options.selection;
+  if (!shard || !parts.metrics) return watchAny(parts, namespace, options, sink);
+  const { metrics } = parts;
+  const counted = { ...shard, matches: (object: ApiObject) => shard.matches(object) || (metrics.shardFiltered(), false) };
+  const subscription = await watchAny(parts, namespace, { ...options, selection: { ...options.selection, shard: counted } }, sink);
+  metrics.shardedWatches(1);
+  return {
+    ...subscription,
+    close() {
+      metrics.shardedWatches(-1);
+      subscription.close();
+    },
+  };
+}
+
+async function watchAny(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
   const { conversion } = parts;
   if (!conversion) return watchStored(parts, namespace, options, entrySelection(parts, options.selection), sink);
   const stored = keySelection(parts, options.selection);
@@ -254,9 +291,9 @@ async function watchStored(
   const watching = cache.watch(
     namespacePrefix(parts, namespace),
     sentRevision,
-    (event) => deliver(event, matches, sink),
+    parts.tellsCorrupt ? (event) => deliverReadable(event, sink, () => deliver(event, matches, sink)) : (event) => deliver(event, matches, sink),
     (error) => sink.fail(watchError(error, version)),
-    wanted,
+    options.followsResets ? { ...wanted, followsResets: true } : wanted,
   );
   const progress = options.allowBookmarks ? cache.onProgress((revision) => sink.bookmark(revision, false)) : undefined;
   return {

@@ -32,7 +32,7 @@ export interface RequestContext {
   /** A part of the time that the request took; told with its audit event where it was slow. Absent where nobody asks. */
   noteLatency?(part: LatencyPart, durationMs: number): void;
   /** Writes a line to the server's log, with the request's audit id. Absent where the work is no request's. */
-  tell?(message: string, fields: Readonly<Record<string, unknown>>): void;
+  logWarning?(message: string, fields: Readonly<Record<string, unknown>>): void;
   /** Set while the request waits, for whoever looks at what the server is at work on (`/debug/pprof/goroutine`). Of several waits, one. */
   waitsFor?: RequestWait | undefined;
   /** What goes along with requests that are made for this one: W3C's `traceparent`. Absent where nothing is traced. */

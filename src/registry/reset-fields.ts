@@ -1,9 +1,10 @@
+import { apiVersionOf } from '../api/api-object.ts';
 import { type FieldSet, isEmpty, recursiveDifference, setOf } from '../schema/ownership/field-set.ts';
 import { fieldElement } from '../schema/ownership/path-element.ts';
 import type { ResourceDefinition } from './definition.ts';
 
 /** What one way of writing leaves of a set of fields: those that it does not reset. */
-export type OwnableFields = (fields: FieldSet) => FieldSet;
+export type OwnableFields = (fields: FieldSet, apiVersion: string) => FieldSet;
 
 /**
  * Where a kind's strategy resets other fields than most do: by resource, or resource and subresource, the fields that are reset (upstream's
@@ -42,7 +43,19 @@ export function ownableFields(definition: ResourceDefinition, subresource: strin
   const resource = definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`;
   const key = subresource === '' ? resource : `${resource}/${subresource}`;
   const reset = setOf(...(RESETS[key] ?? usualResets(definition, resource, subresource)).map((path) => path.split('.').map(fieldElement)));
-  return isEmpty(reset) ? ALL : (fields) => recursiveDifference(fields, reset);
+  if (isEmpty(reset)) return ALL;
+  if (definition.schema.custom === undefined) return (fields) => recursiveDifference(fields, reset);
+  const resetting = versionsThatReset(definition, subresource);
+  return (fields, apiVersion) => (resetting.has(apiVersion) ? recursiveDifference(fields, reset) : fields);
+}
+
+/**
+ * In which versions a custom resource's fields are reset. Through its status, in all that have one; through the object itself, in that of the request alone,
+ * so that a forced apply takes from owners in other versions what it does not get (apiextensions-apiserver's customresource_handler.go).
+ */
+function versionsThatReset({ group, version, served }: ResourceDefinition, subresource: string): ReadonlySet<string> {
+  if (subresource !== 'status') return new Set([apiVersionOf(group, version)]);
+  return new Set(served.filter(({ subresources }) => subresources?.includes('status')).map((one) => apiVersionOf(one.group, one.version)));
 }
 
 function usualResets(definition: ResourceDefinition, resource: string, subresource: string): readonly string[] {

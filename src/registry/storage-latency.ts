@@ -21,7 +21,7 @@ export function timedStorage<Result>(
     context.waitsFor = undefined;
     metrics?.requested(operation, durationMs, isSuccess);
     context.noteLatency?.('etcd', durationMs);
-    if (durationMs >= SLOW_MS) context.tell?.('A write to the store was slow', { durationMs: Math.round(durationMs) });
+    if (durationMs >= SLOW_MS) context.logWarning?.('A write to the store was slow', { durationMs: Math.round(durationMs) });
   };
   return pending.then(
     (result) => {

@@ -1,3 +1,4 @@
+import type { ShardSelector } from '../api/shard-selector.ts';
 import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -29,6 +30,8 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   /** `decode` is called again when another writer came first and the new object does not insist on a resourceVersion. */
   update(context: RequestContext, namespace: string, name: string, decode: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>>;
   delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>>;
+  /** Deletes an object that can not be read, and no other; throws where it can be. Absent where nothing is stored. */
+  deleteCorrupt?(context: RequestContext, namespace: string, name: string): Promise<void>;
   /** Deletes all that match, and answers with them as they were. */
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult>;
 
@@ -50,6 +53,8 @@ export interface AmendOptions {
 export interface Selection {
   labels: LabelSelector;
   fields: FieldSelector;
+  /** ShardedListAndWatch */
+  shard?: ShardSelector | undefined;
 }
 
 /** Namespace '' is all namespaces. */
@@ -70,6 +75,8 @@ export interface ListResult {
   revision: number;
   continue: string;
   remainingItemCount: number | undefined;
+  /** Which shard of the collection it is, where it is one. */
+  shard?: ShardSelector | undefined;
 }
 
 export interface WatchOptions {
@@ -78,6 +85,8 @@ export interface WatchOptions {
   resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
   allowBookmarks: boolean;
   sendInitialEvents: boolean | undefined;
+  /** Hears of what differs when the store is taken to another state; the watches of others end then, as after a compaction. */
+  followsResets?: boolean;
 }
 
 /** Calls come in order; `event.entry` and `sent` are shared between watchers. */
@@ -118,6 +127,8 @@ export interface DeleteOptions {
   preconditions: { uid?: string; resourceVersion?: string } | undefined;
   orphanDependents: boolean | undefined;
   propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  /** `ignoreStoreReadErrorWithClusterBreakingPotential`: only an object that can not be read is meant. */
+  ignoresReadErrors?: boolean;
   /** The group-version that the client speaks; that of storage where absent. */
   apiVersion?: string;
   raw: object;

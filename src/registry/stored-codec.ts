@@ -3,6 +3,7 @@ import { sortedJson } from '../storage/encoding/sorted-json.ts';
 import { type StoredKind, type StoredVersion, type UpstreamEncoding, upstreamCodec } from '../storage/encoding/upstream-codec.ts';
 import { readableValue } from '../storage/unreadable.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
+import { encodeCbor } from '../schema/cbor-encode.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -25,11 +26,15 @@ const defaultingCodec = ({ schema, served: [own] }: ResourceDefinition): StoredC
   },
 });
 
-/** The same for a custom resource, whose `codec` knows how values are read: upstream writes them as JSON whatever the encoding, from a Go map. */
-export const customCodec = (codec: StoredCodec, encoding: UpstreamEncoding | undefined): StoredCodec =>
-  encoding === undefined
-    ? codec
-    : { encode: (object) => Buffer.from(`${sortedJson(unversioned(object) as unknown as JsonObject)}\n`), toClientBytes: codec.toClientBytes.bind(codec) };
+/**
+ * The same for a custom resource, whose `codec` knows how values are read: upstream writes them as JSON whatever the encoding, from a Go map, or as CBOR
+ * (CBORServingAndStorage).
+ */
+export function customCodec(codec: StoredCodec, encoding: UpstreamEncoding | undefined): StoredCodec {
+  if (encoding === undefined) return codec;
+  const encode = (object: JsonObject): Buffer => (encoding.hasCbor ? encodeCbor(object, undefined) : Buffer.from(`${sortedJson(object)}\n`));
+  return { encode: (object) => encode(unversioned(object) as unknown as JsonObject), toClientBytes: codec.toClientBytes.bind(codec) };
+}
 
 /** The same for a kind that is stored in one version and not served. */
 export function unservedCodec(schema: ObjectSchema, encoding: UpstreamEncoding | undefined): StoredCodec {

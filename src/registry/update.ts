@@ -162,7 +162,7 @@ async function admit<T extends ApiObject>(call: Attempt<T>, sent: SentObject<T>)
 
 /** What the kind allocates for the change is taken back where the write fails. Subresources leave alone what is allocated: what their objects say of it does not count. */
 async function inTransaction<T extends ApiObject>(
-  { parts, context, old, options }: Attempt<T>,
+  { parts, context, old, options, rules }: Attempt<T>,
   { object }: SentObject<T>,
   store: () => Promise<WriteResult<T>>,
 ): Promise<WriteResult<T>> {
@@ -170,6 +170,7 @@ async function inTransaction<T extends ApiObject>(
   try {
     const result = await store();
     await transaction?.commit();
+    if (!options.dryRun) rules.afterUpdate?.(result.object, old);
     return result;
   } catch (error) {
     await transaction?.revert();

@@ -10,6 +10,8 @@ export interface KindSettings {
   features: ReadonlySet<string>;
   /** --allow-privileged: off until set, as upstream's flag (pkg/capabilities). */
   allowsPrivileged: boolean;
+  /** New expressions may only use what CEL had before v1.34: a server of that age is to read them (--min-compatibility-version). */
+  hasFormerCel?: boolean;
 }
 
 /** What a kind's rules may ask beside an object. */

@@ -3,8 +3,8 @@ import type { Json } from '../encoding/json-types.ts';
 import type { FieldPlan } from './decode-plan.ts';
 import type { ScalarSchema, TypeSchema } from './schema.ts';
 
-/** How a mismatch of value and type is worded, and whether it ends the reading at once. */
-export interface MismatchWording {
+/** What is said of a value that does not have its type, and whether that ends the decoding at once. */
+export interface DecodeRules {
   readonly stopsAtOnce: boolean;
   /** `literal` is how a number was written, where that is known and not as this server writes it. */
   mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[], literal?: string): string;
@@ -27,7 +27,7 @@ function hasOwnReader({ type }: FieldPlan): boolean {
 }
 
 /** sigs.k8s.io/json, by which bodies are read: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
-export const jsonWording: MismatchWording = {
+export const jsonRules: DecodeRules = {
   stopsAtOnce: false,
   cutsNumbers: false,
   sortsUntyped: false,
@@ -42,7 +42,7 @@ export const jsonWording: MismatchWording = {
 };
 
 /** apimachinery/pkg/runtime's converter, by which what a strategic merge made is read: `unrecognized type: int32`. */
-export const converterWording: MismatchWording = {
+export const converterRules: DecodeRules = {
   stopsAtOnce: true,
   cutsNumbers: true,
   sortsUntyped: true,
@@ -62,7 +62,7 @@ export const converterWording: MismatchWording = {
       case 'time':
       case 'microTime':
       case 'duration':
-        return jsonWording.mismatch(raw, type, []);
+        return jsonRules.mismatch(raw, type, []);
       default:
         return isConvertible(kind, type) ? `cannot convert ${goTypeOfValue(raw)} to ${goTypeName(type)}` : `unrecognized type: ${goKindOf(type)}`;
     }
@@ -107,7 +107,9 @@ export function goTypeName(type: TypeSchema): string {
 }
 
 /** The type under the name. */
-function goKindOf({ type }: ScalarSchema): string {
+function goKindOf({ type, goName }: ScalarSchema): string {
+  // Bytes that are sent as a list of numbers: Go's own kind, and no name for another.
+  if (goName === 'uint8') return goName;
   switch (type) {
     case 'boolean':
       return 'bool';

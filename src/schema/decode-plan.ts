@@ -46,9 +46,12 @@ function makePlan(schema: ObjectSchema): ObjectPlan {
   return { structName, fields, byName: new Map(fields.map((field) => [field.name, field])) };
 }
 
+/** What every kind embeds. */
+const TYPE_META = ['kind', 'apiVersion'].map((name): [string, string] => [name, `TypeMeta.${name}`]);
+
 /** `csi` → `VolumeSource.csi`, through any number of embedded structs. */
 function promotedPaths(schema: ObjectSchema): Map<string, string> {
-  const paths = new Map<string, string>();
+  const paths = new Map<string, string>(schema.kinds.length > 0 ? TYPE_META : []);
   for (const { schema: embedded } of schema.inlined ?? []) {
     const deeper = promotedPaths(embedded);
     for (const name of embedded.fields.keys()) paths.set(name, `${lastSegment(embedded.name)}.${deeper.get(name) ?? name}`);

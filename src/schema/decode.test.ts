@@ -125,6 +125,7 @@ describe('convert', () => {
     ['{"spec":{"replicas":1.5}}', 'cannot convert float64 to int32'],
     ['{"metadata":{"name":5}}', 'cannot convert int64 to string'],
     ['{"metadata":{"name":true}}', 'unrecognized type: string'],
+    ['{"data":{"a":[{}]}}', 'unrecognized type: uint8'],
     ['{"metadata":"x"}', 'cannot restore struct from: string'],
     ['{"spec":"x","metadata":5}', 'cannot restore struct from: int64'],
     ['{"spec":{"containers":"x"}}', 'cannot restore slice from string'],

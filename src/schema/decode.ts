@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { canonicalQuantity } from '../api/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from '../encoding/base64.ts';
-import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
+import { type DecodeRules, converterRules, jsonRules } from './decode-errors.ts';
 import { type DecodeRun, ITEMS_AT_ONCE, decodeInRuns } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import type { EmptyPaths } from './empty-paths.ts';
@@ -46,7 +46,7 @@ const BYTE: ScalarSchema = { type: 'int32', goName: 'uint8' };
  */
 export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict);
-  return (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty }) ?? assemble(planOf(schema))) as JsonObject;
+  return (decodeAs(schema, value, { strict, rules: jsonRules, sentEmpty }) ?? assemble(planOf(schema))) as JsonObject;
 }
 
 /** The same for what may be large: others have their turn while long lists are decoded. */
@@ -54,14 +54,14 @@ export function decodeInSlices(schema: ObjectSchema, value: Json, strict?: Stric
   const { custom } = schema;
   if (custom !== undefined) return decodeInRuns((run) => custom.decode(value, strict, false, run));
   if ((strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict, sentEmpty);
-  return decodeInRuns((run) => (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty, run }) ?? assemble(planOf(schema))) as JsonObject);
+  return decodeInRuns((run) => (decodeAs(schema, value, { strict, rules: jsonRules, sentEmpty, run }) ?? assemble(planOf(schema))) as JsonObject);
 }
 
 /** The same for any type; null for no value. */
-export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, { strict, wording: jsonWording }) ?? null;
+export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, { strict, rules: jsonRules }) ?? null;
 
 /**
- * The same for an object that a merge made: errors are worded as apimachinery's converter words them, and unknown fields are told in the
+ * The same for an object that a merge made: errors have the messages of apimachinery's converter, and unknown fields are told in the
  * order of their paths. `strict.errors` is added to. Of custom resources nothing is decoded a second time: nulls stay.
  */
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject {
@@ -75,9 +75,9 @@ export function convert(schema: ObjectSchema, value: JsonObject, strict?: Strict
 /** What does not fit is looked for once more, in the order in which the converter would find it. */
 function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictErrors | undefined, sentEmpty: EmptyPaths | undefined): JsonObject {
   try {
-    return decodeAs(schema, value, { strict, wording: converterWording, sentEmpty }) as JsonObject;
+    return decodeAs(schema, value, { strict, rules: converterRules, sentEmpty }) as JsonObject;
   } catch (error) {
-    if (error instanceof DecodeError) decodeAs(schema, value, { wording: { ...converterWording, goesByFields: true } });
+    if (error instanceof DecodeError) decodeAs(schema, value, { rules: { ...converterRules, goesByFields: true } });
     throw error;
   }
 }
@@ -85,7 +85,7 @@ function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictE
 const NO_DUPLICATES: DuplicateKeys = new Map();
 
 interface Decoding {
-  wording: MismatchWording;
+  rules: DecodeRules;
   strict?: StrictErrors | undefined;
   /** Added to. */
   sentEmpty?: EmptyPaths | undefined;
@@ -137,7 +137,7 @@ class Decoder {
   /** Go reports the first mismatch, after it has read everything. Only what a type's own unmarshaler says ends the reading. */
   firstError: string | undefined;
   strict: StrictErrors | undefined;
-  readonly wording: MismatchWording;
+  readonly rules: DecodeRules;
   /** The way down: fields, indexes of lists, keys of maps. */
   readonly path: (FieldPlan | number | string)[] = [];
   readonly literals: NumberLiterals | undefined;
@@ -148,9 +148,9 @@ class Decoder {
   readonly run: DecodeRun | undefined;
   sentEmpty: EmptyPaths | undefined;
 
-  constructor({ wording, strict: given, run, sentEmpty }: Decoding, strict: StrictErrors | undefined) {
+  constructor({ rules, strict: given, run, sentEmpty }: Decoding, strict: StrictErrors | undefined) {
     this.strict = strict;
-    this.wording = wording;
+    this.rules = rules;
     this.literals = given?.literals;
     this.run = run;
     this.sentEmpty = sentEmpty;
@@ -175,14 +175,14 @@ class Decoder {
       case 'any':
         if (type.orObject !== undefined) return this.alternative(type.orObject, raw);
         if (this.literals !== undefined) refuseInfinite(raw, this.literals, this.literal);
-        return this.wording.sortsUntyped ? withSortedKeys(raw) : raw;
+        return this.rules.sortsUntyped ? withSortedKeys(raw) : raw;
       default:
         return this.grammar(type, raw);
     }
   }
 
   object(plan: ObjectPlan, sent: JsonObject): JsonObject {
-    const raw = this.wording.goesByFields ? inOrderOfFields(plan, sent) : sent;
+    const raw = this.rules.goesByFields ? inOrderOfFields(plan, sent) : sent;
     const base = claimSlots(plan.fields.length);
     for (const key in raw) {
       const item = raw[key];
@@ -270,7 +270,7 @@ class Decoder {
   }
 
   int32(raw: Json, type: TypeSchema): Json | undefined {
-    const cut = this.wording.cutsNumbers ? cutToInt64(raw) : undefined;
+    const cut = this.rules.cutsNumbers ? cutToInt64(raw) : undefined;
     return cut === undefined ? this.mismatch(raw, type) : Number(BigInt.asIntN(32, cut));
   }
 
@@ -278,7 +278,7 @@ class Decoder {
     if (typeof raw === 'bigint') return raw;
     // Beyond 2^63 the parser has made a float of it.
     const isInt64 = typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 && this.literal === undefined;
-    return isInt64 ? raw : ((this.wording.cutsNumbers ? cutToInt64(raw) : undefined) ?? this.mismatch(raw, type));
+    return isInt64 ? raw : ((this.rules.cutsNumbers ? cutToInt64(raw) : undefined) ?? this.mismatch(raw, type));
   }
 
   /** Scalars with a form of their own. Those that Go gives an unmarshaler end the decoding when they fail. */
@@ -311,7 +311,7 @@ class Decoder {
     try {
       return canonicalBase64(text);
     } catch (error) {
-      return this.note(this.wording.bytesPrefix + (error as Error).message);
+      return this.note(this.rules.bytesPrefix + (error as Error).message);
     }
   }
 
@@ -320,7 +320,7 @@ class Decoder {
     const bytes = Buffer.alloc(raw.length);
     for (const [index, item] of raw.entries()) {
       if (this.literals !== undefined) this.literal = this.literals.get(raw as Json[])?.get(index);
-      if (isInt32(item) && this.literal === undefined && (this.wording.cutsNumbers || (item as number) === ((item as number) & 0xff)))
+      if (isInt32(item) && this.literal === undefined && (this.rules.cutsNumbers || (item as number) === ((item as number) & 0xff)))
         bytes[index] = item as number;
       else if (item !== null) this.mismatch(item, BYTE);
     }
@@ -361,7 +361,7 @@ class Decoder {
   complainOfUnknown(key: string): void {
     if (this.strict === undefined || this.strict.errors.length >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
     let path = '';
-    const steps = this.wording.namesMapKeys ? this.path : this.path.filter((step) => typeof step !== 'string');
+    const steps = this.rules.namesMapKeys ? this.path : this.path.filter((step) => typeof step !== 'string');
     for (const step of [...steps, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
@@ -374,11 +374,11 @@ class Decoder {
   mismatch(raw: Json, type: TypeSchema): undefined {
     if (this.firstError !== undefined) return;
     const fields = this.path.filter((step): step is FieldPlan => typeof step === 'object');
-    this.note(this.wording.mismatch(raw, type, fields, this.literal));
+    this.note(this.rules.mismatch(raw, type, fields, this.literal));
   }
 
   note(error: string): undefined {
-    if (this.wording.stopsAtOnce) throw new DecodeError(error);
+    if (this.rules.stopsAtOnce) throw new DecodeError(error);
     this.firstError ??= error;
   }
 }
@@ -428,7 +428,7 @@ function inOrderOfFields(plan: ObjectPlan, raw: JsonObject): JsonObject {
   return ordered;
 }
 
-function sortKeys(map: JsonObject): JsonObject {
+export function sortKeys(map: JsonObject): JsonObject {
   const sorted: JsonObject = {};
   for (const key of Object.keys(map).toSorted()) setKey(sorted, key, map[key]);
   return sorted;

@@ -53,8 +53,8 @@ const jsonName = (value: Json): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
 /**
- * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed, and both share with the result. A list takes the document's place. Objects that were
- * merged come out with their keys sorted, as upstream's messages show them.
+ * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed, and both share with the result. A list takes the
+ * document's place. Objects that were merged come out with their keys sorted, as upstream's messages show them.
  */
 export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): Json => (Array.isArray(patch) ? added(patch) : mergeObject(document, patch));
 

@@ -1,4 +1,5 @@
 import { badRequest } from '../api/errors.ts';
+import { sortKeys } from './decode.ts';
 import { setKey } from '../encoding/json.ts';
 import { LARGE_OBJECT_KEY_VALUES, valuesOfDepth } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
@@ -134,16 +135,10 @@ function complete(schema: ObjectSchema, values: JsonObject, object: JsonObject):
 function inKeyOrder(map: JsonObject): JsonObject {
   let last = '';
   for (const key in map) {
-    if (key < last) return withKeysInOrder(map);
+    if (key < last) return sortKeys(map);
     last = key;
   }
   return map;
-}
-
-function withKeysInOrder(map: JsonObject): JsonObject {
-  const ordered: JsonObject = {};
-  for (const key of Object.keys(map).toSorted()) setKey(ordered, key, map[key]);
-  return ordered;
 }
 
 const isNone = (field: FieldSchema, value: Json): boolean => value === null || (!field.pointer && (value === '' || value === 0 || value === false));

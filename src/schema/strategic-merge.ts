@@ -21,7 +21,7 @@ export function* parseStrategicMergePatch(body: string | Uint8Array, strictError
 }
 
 /**
- * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives obeyed. Neither is changed. The
+ * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives applied. Neither is changed. The
  * result is to be read by `convert`. Throws as upstream answers: 400 or 422 for a directive of the wrong form, else 500 with the bare message.
  */
 export function applyStrategicMergePatch(
@@ -38,11 +38,11 @@ export function applyStrategicMergePatch(
 }
 
 /**
- * The patch as upstream's errors show it, which merges it in place: directives that were obeyed are gone, and the nulls of what there was nothing to merge
+ * The patch as upstream's errors show it, which merges it in place: directives that were applied are gone, and the nulls of what there was nothing to merge
  * with.
  */
 export function patchAfterMerge(type: TypeSchema, document: JsonObject, patch: JsonObject): JsonObject {
-  if (ownValue(patch, DIRECTIVE) !== undefined) return patch[DIRECTIVE] === 'replace' ? obeyDirective('replace', patch) : patch;
+  if (ownValue(patch, DIRECTIVE) !== undefined) return patch[DIRECTIVE] === 'replace' ? applyDirective('replace', patch) : patch;
   const retained = ownValue(patch, RETAIN_KEYS);
   const kept = Array.isArray(retained) ? new Set(retained) : undefined;
   const ordered = new Set(Object.keys(patch).flatMap((key) => (key.startsWith(SET_ORDER) ? [key, key.slice(SET_ORDER.length + 1)] : [])));
@@ -100,7 +100,7 @@ const STEPS_OF_PLAIN_ITEM = 5;
 /** One patch may name the same item thousands of times, and each time what is in it is gone through: that is what the budget counts. */
 function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject {
   const directive = ownValue(patch, DIRECTIVE);
-  if (directive !== undefined) return obeyDirective(directive, patch);
+  if (directive !== undefined) return applyDirective(directive, patch);
   const merged: JsonObject = { ...original };
   const rest: JsonObject = { ...patch };
   const keys = Object.keys(rest);
@@ -111,10 +111,10 @@ function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, 
   return merged;
 }
 
-function obeyDirective(directive: Json, patch: JsonObject): JsonObject {
+function applyDirective(directive: Json, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {};
   if (directive !== 'replace') throw unknownPatchType(directive, patch);
-  const { [DIRECTIVE]: _obeyed, ...replacement } = patch;
+  const { [DIRECTIVE]: _directive, ...replacement } = patch;
   return replacement;
 }
 
@@ -179,7 +179,7 @@ function mergeList(lookup: MergeLookup, current: Json[], patch: Json[], isDeleti
   }
   const { mergeKey: key } = lookup;
   if (key === undefined) throw unknownError(`cannot merge lists without merge key for ${lookup.type.type === 'object' ? 'struct' : lookup.type.type}`);
-  const { kept, items } = obeyListDirectives(current as JsonObject[], patch as JsonObject[], key);
+  const { kept, items } = applyListDirectives(current as JsonObject[], patch as JsonObject[], key);
   return inOrderOf(mergeItems(lookup.type, kept, items, key, budget), items, kept, itemKeys(key));
 }
 
@@ -195,7 +195,7 @@ function holdObjects(...lists: Json[][]): boolean {
 }
 
 /** Items with a `$patch` are orders: delete the item of this key, or replace the whole list. */
-function obeyListDirectives(current: JsonObject[], patch: JsonObject[], key: string): { kept: JsonObject[]; items: JsonObject[] } {
+function applyListDirectives(current: JsonObject[], patch: JsonObject[], key: string): { kept: JsonObject[]; items: JsonObject[] } {
   const items = patch.filter((item) => ownValue(item, DIRECTIVE) === undefined);
   const deleted = new Set<Json>();
   let isReplaced = false;

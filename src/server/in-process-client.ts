@@ -35,13 +35,15 @@ export class InProcessClient implements Client {
   readonly #clients = new Map<string, StoreClient<ApiObject>>();
   readonly #listeners = new Set<() => void>();
   readonly #metrics: ClientMetrics | undefined;
+  readonly #now: () => Date;
 
-  constructor(metrics?: ClientMetrics) {
+  constructor(metrics?: ClientMetrics, now: () => Date = () => new Date()) {
     this.#metrics = metrics;
+    this.#now = now;
   }
 
   add(store: ResourceStore): void {
-    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store, this.#metrics));
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store, this.#metrics, this.#now));
     for (const listener of this.#listeners) listener();
   }
 
@@ -72,11 +74,13 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   readonly #store: ResourceStore<T>;
   readonly #write: WriteOptions;
   readonly #metrics: ClientMetrics | undefined;
+  readonly #now: () => Date;
   #identity: ResourceIdentity | undefined;
 
-  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
+  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, now: () => Date, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
     this.#store = store;
     this.#metrics = metrics;
+    this.#now = now;
     this.#write = write;
     this.informer = informer;
   }
@@ -87,7 +91,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
 
   /** The same for another field manager. */
   as(fieldManager: string | undefined): StoreClient<T> {
-    return fieldManager === undefined ? this : new StoreClient(this.#store, this.#metrics, { ...WRITE, fieldManager }, this.informer);
+    return fieldManager === undefined ? this : new StoreClient(this.#store, this.#metrics, this.#now, { ...WRITE, fieldManager }, this.informer);
   }
 
   async get(namespace: string, name: string): Promise<T | undefined> {
@@ -129,7 +133,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
         definition,
         context: makeContext(),
         options,
-        now: new Date(),
+        now: this.#now(),
         served: served!,
         subresource: definition.subresources?.[subresource],
         force: true,

@@ -28,9 +28,3 @@ export interface RemoteApis {
   /** By path, without the leading slash: `apis/metrics.k8s.io/v1beta1`. */
   openApiV3(): ReadonlyMap<string, RemoteDocument>;
 }
-
-export const NO_REMOTE_APIS: RemoteApis = (() => {
-  const none: readonly never[] = [];
-  const noDocuments: ReadonlyMap<string, RemoteDocument> = new Map();
-  return { versions: () => none, registered: () => undefined, openApiV2: () => none, openApiV3: () => noDocuments };
-})();

@@ -28,6 +28,8 @@ export interface SlowPart {
   endMs: number;
 }
 
+/** Upstream's threshold of traces, for all requests but long-running ones (apiserver/pkg/endpoints/handlers). */
+const SLOW_MS = 500;
 const SLOW_PART_MS = 5;
 /** Webhooks and tries may be many. */
 const MAX_SLOW_PARTS = 32;
@@ -58,8 +60,12 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
-  /** Where `tell` writes to. */
-  reporter: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
+  /** Where `logWarning` writes to. */
+  warningLog: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
+  /** Called when the request is over, where it took SLOW_MS or more. */
+  onSlow: FinishListener | undefined = undefined;
+  /** When it was over, in the clock of performance.now(); for those who are told that it is. */
+  finishedAtMs = 0;
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
   /** When the filter that has the request now got it: the end of the one before. */
@@ -152,9 +158,9 @@ export class IncomingRequest implements ServerRequest {
     return this.#slowParts ?? NO_PARTS;
   }
 
-  tell(message: string, fields: Readonly<Record<string, unknown>>): void {
+  logWarning(message: string, fields: Readonly<Record<string, unknown>>): void {
     const { verb, resource, namespace, name } = this.info;
-    this.reporter?.(message, { ...fields, verb, resource, namespace, name, auditId: this.auditId });
+    this.warningLog?.(message, { ...fields, verb, resource, namespace, name, auditId: this.auditId });
   }
 
   /** For the report of a stall (src/supervision/main-thread-stack.ts), which calls it by this name. */
@@ -196,6 +202,8 @@ export class IncomingRequest implements ServerRequest {
   finish(onFault: (error: unknown) => void): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
+    this.finishedAtMs = performance.now();
+    if (this.onSlow !== undefined && this.finishedAtMs - this.receivedAtMs >= SLOW_MS && !this.isLongRunning) this.onFinish(this.onSlow);
     if (this.#finishListeners === undefined) return;
     for (const listener of this.#finishListeners) {
       try {

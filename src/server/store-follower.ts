@@ -22,6 +22,7 @@ const WATCH: Omit<WatchOptions, 'resourceVersion'> = {
   resourceVersionMatch: '',
   allowBookmarks: false,
   sendInitialEvents: false,
+  followsResets: true,
 };
 const RETRY_MS = 1_000;
 

@@ -1,15 +1,19 @@
 import type { AdmissionController } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { GenericStore } from '../registry/generic-store.ts';
+import type { StoreParts } from '../registry/store-parts.ts';
 import { codecOf, customCodec, unservedCodec } from '../registry/stored-codec.ts';
 import { StoredObjects } from '../registry/stored-objects.ts';
 import { type ReviewHandler, ReviewStore } from '../registry/review-store.ts';
 import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
-import type { ObjectCache } from '../storage/cache/cache.ts';
-import type { StoredCodec } from '../storage/codec.ts';
+import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
+import type { CacheImage } from '../storage/cache/image.ts';
+import { type StoredCodec, withDecodeErrors } from '../storage/codec.ts';
+import { withCorruptObjects } from '../storage/corrupt-object.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import type { ResourceStorageMetrics, StorageMetrics } from '../storage/storage-metrics.ts';
+import { ConsistencyChecker } from '../storage/cache/consistency.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -27,6 +31,10 @@ export interface StoresOptions {
   admission: AdmissionController;
   collectsGarbage: boolean;
   deleteWorkers: number;
+  /** Where caches are to be compared with the store (DetectCacheInconsistency): told of those that differ. */
+  reportInconsistency?: (message: string, details: Record<string, unknown>) => void;
+  /** AllowUnsafeMalformedObjectDeletion */
+  tellsCorrupt?: boolean;
   client: InProcessClient;
   now: () => Date;
   metrics: StorageMetrics;
@@ -38,6 +46,7 @@ export class Stores {
   readonly #caches = new Map<string, { cache: ObjectCache; codec: StoredCodec; metrics: ResourceStorageMetrics }>();
   /** Of resources that may go again. */
   readonly #cachesApart = new Set<ObjectCache>();
+  readonly #checkers = new Set<ConsistencyChecker>();
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
   /** Of resources that may go again. */
@@ -48,14 +57,15 @@ export class Stores {
   }
 
   open(definition: ResourceDefinition): ResourceStore {
-    const { admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
+    const { client } = this.#options;
     const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const known = this.#caches.get(keyPrefix);
-    const codec = known?.codec ?? codecOf(definition, this.#options.encoding);
     const metrics = known?.metrics ?? this.#options.metrics.of(definition.group, definition.plural);
+    const codec = known?.codec ?? this.#readable(codecOf(definition, this.#options.encoding), metrics);
     const cache = known?.cache ?? openCache(feed, keyPrefix, { codec, metrics });
-    const store = new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now, metrics });
+    if (!known) this.#compare(feed, cache, keyPrefix, metrics);
+    const store = new GenericStore({ ...this.#shared(), definition, engine: feed.engine, cache, codec, keyPrefix, metrics });
     client.add(store);
     if (known) return store;
     this.#caches.set(keyPrefix, { cache, codec, metrics });
@@ -68,24 +78,45 @@ export class Stores {
     definition: ResourceDefinition,
     form: StoredCodec,
   ): { storeOf(definition: ResourceDefinition, conversion?: StorageConversion): ResourceStore; close(): void } {
-    const { admission, collectsGarbage, deleteWorkers, now } = this.#options;
     const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
-    const codec = customCodec(form, this.#options.encoding);
     const metrics = this.#options.metrics.of(definition.group, definition.plural);
+    const codec = this.#readable(customCodec(form, this.#options.encoding), metrics);
     const cache = openCache(feed, keyPrefix, { codec, metrics });
+    const checker = this.#compare(feed, cache, keyPrefix, metrics);
     this.#cachesApart.add(cache);
     const size = new ResourceSize(cache, keyPrefix, definition);
     this.#sizesApart.add(size);
-    const shared = { engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now, metrics };
+    const shared = { ...this.#shared(), engine: feed.engine, cache, codec, keyPrefix, metrics };
     return {
       storeOf: (version, conversion) => new GenericStore({ ...shared, definition: version, ...(conversion && { conversion }) }),
       close: () => {
         this.#cachesApart.delete(cache);
         this.#sizesApart.delete(size);
+        if (checker) this.#checkers.delete(checker);
+        checker?.close();
         cache.close();
       },
     };
+  }
+
+  #compare({ engine, clock }: CacheFeed, cache: ObjectCache, prefix: string, metrics: ResourceStorageMetrics): ConsistencyChecker | undefined {
+    const { reportInconsistency: report } = this.#options;
+    if (!report) return undefined;
+    const checker = new ConsistencyChecker({ engine, cache, prefix, clock, metrics, report });
+    this.#checkers.add(checker);
+    return checker;
+  }
+
+  #shared(): Pick<StoreParts, 'admission' | 'collectsGarbage' | 'deleteWorkers' | 'tellsCorrupt' | 'now'> {
+    const { admission, collectsGarbage, deleteWorkers, tellsCorrupt = false, now } = this.#options;
+    return { admission, collectsGarbage, deleteWorkers, tellsCorrupt, now };
+  }
+
+  /** Values that can not be read are counted, and where that is asked for, told of by their keys. */
+  #readable(codec: StoredCodec, metrics: ResourceStorageMetrics): StoredCodec {
+    const counted = withDecodeErrors(codec, () => metrics.decodeFailed());
+    return this.#options.tellsCorrupt ? withCorruptObjects(counted) : counted;
   }
 
   /** Objects that the servers of one store keep for each other, under `folder` below the prefix. `resource`: what they are called by --etcd-servers-overrides. */
@@ -108,8 +139,24 @@ export class Stores {
     return this.#options.feed.catchUp();
   }
 
+  /** Resolves when the caches have everything up to that revision of the store. */
+  async waitFor(revision: number): Promise<void> {
+    await this.#options.feed.waitFor(revision);
+  }
+
+  /** What the caches of built-in resources have now, by the prefix of their keys. What custom ones make of an object depends on their definition. */
+  images(): Map<string, CacheImage> {
+    return new Map(
+      [...this.#caches].flatMap(([prefix, { cache }]) => {
+        const image = cache.image();
+        return image ? [[prefix, image] as const] : [];
+      }),
+    );
+  }
+
   /** Ends every watch and every timer. */
   close(): void {
+    for (const checker of this.#checkers) checker.close();
     for (const { cache } of this.#caches.values()) cache.close();
     for (const cache of this.#cachesApart) cache.close();
     const { feed, feedOverrides } = this.#options;
@@ -168,8 +215,17 @@ class ResourceSize {
     const isKnown = this.#averageBytes > 0 && nowMs - this.#sampledAtMs < SAMPLE_KEPT_MS;
     if (isKnown || this.#cache.count === 0) return this.#averageBytes;
     const { entries } = this.#cache.list(this.#prefix, { limit: SAMPLE_OBJECTS });
-    this.#averageBytes = entries.reduce((sum, { bytes }) => sum + bytes.length, 0) / Math.max(1, entries.length);
+    this.#averageBytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0) / Math.max(1, entries.length);
     this.#sampledAtMs = nowMs;
     return this.#averageBytes;
+  }
+}
+
+/** None of an object that can not be read: whoever reads it is told, and nobody else. */
+function bytesOf(entry: CacheEntry): number {
+  try {
+    return entry.bytes.length;
+  } catch {
+    return 0;
   }
 }

@@ -28,6 +28,8 @@ export class TrackedExchange implements Exchange {
   stream: ResponseStream | undefined;
   /** Called once, when an answer is about to leave: all of it, which then waits for what is promised, or the beginning of a stream, which does not. */
   beforeAnswer: ((isWhole: boolean) => void | Promise<void>) | undefined;
+  /** Called with a stream that was begun; what it gives takes the stream's place. */
+  wrapStream: ((stream: ResponseStream) => ResponseStream) | undefined;
   /** Called with a body that is read whole, before whoever reads it; what it throws refuses the request. */
   onBody: ((bytes: Buffer) => void) | undefined;
   readonly #inner: Exchange;
@@ -85,11 +87,12 @@ export class TrackedExchange implements Exchange {
 
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     if (this.isAnswered) return;
-    const startMs = performance.now();
     this.status = status;
     this.sentBytes = byteSizeOf(body);
+    // A clock is not read for nobody.
+    const startMs = this.beforeAnswer && performance.now();
     const all = this.#addToFilterHeaders(headers);
-    this.writeMs = performance.now() - startMs;
+    if (startMs !== undefined) this.writeMs = performance.now() - startMs;
     const held = this.beforeAnswer?.(true);
     if (held === undefined) this.#inner.respond(status, all, body);
     else void held.then(() => this.#inner.respond(status, all, body));
@@ -99,7 +102,8 @@ export class TrackedExchange implements Exchange {
     if (this.isAnswered) return DISCARDING_STREAM;
     this.status = status;
     void this.beforeAnswer?.(false);
-    this.stream = this.#inner.startStream(status, this.#addToFilterHeaders(headers));
+    const stream = this.#inner.startStream(status, this.#addToFilterHeaders(headers));
+    this.stream = this.wrapStream ? this.wrapStream(stream) : stream;
     return this.#context.isLongRunning ? this.stream : new CountedStream(this.stream, this);
   }
 

@@ -19,14 +19,24 @@ export function buildInfo(gitVersion: string): BuildInfo {
   };
 }
 
+/** The minor versions that it emulates, and is compatible with. */
+export interface ShownVersions {
+  emulation: { major: number; minor: number };
+  minCompatibility: { major: number; minor: number };
+}
+
 /** `/version` */
-export function versionHandler(info: BuildInfo): Handler {
+export function versionHandler(info: BuildInfo, { emulation, minCompatibility }: ShownVersions): Handler {
   const { major, minor, ...build } = info;
-  const earlier = String(Number(minor) - 1);
-  const text = JSON.stringify(
-    { major, minor, emulationMajor: major, emulationMinor: minor, minCompatibilityMajor: major, minCompatibilityMinor: earlier, ...build },
-    null,
-    2,
-  );
+  const shown = {
+    major,
+    minor,
+    emulationMajor: String(emulation.major),
+    emulationMinor: String(emulation.minor),
+    minCompatibilityMajor: String(minCompatibility.major),
+    minCompatibilityMinor: String(minCompatibility.minor),
+    ...build,
+  };
+  const text = JSON.stringify(shown, null, 2);
   return webService(JSON_TYPE, ({ exchange }) => exchange.respond(200, { 'content-type': JSON_TYPE }, text));
 }

@@ -11,7 +11,6 @@ export function partsOf(body: ResponseBody | undefined): readonly Buffer[] {
   return Buffer.isBuffer(body) ? [body] : body;
 }
 
-/** Where parts are written to. */
 export interface PartsSink {
   /** False: no more until `onceDrained` has called back. Of 128 KiB or more, it always is. */
   write(bytes: Buffer): boolean;

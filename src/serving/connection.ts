@@ -42,6 +42,10 @@ export class Connection implements ConnectionInfo {
     this.#reader?.readOn();
   }
 
+  destroy(): void {
+    this.socket.destroy();
+  }
+
   requestClose(): void {
     if (this.isClosing) return;
     this.isClosing = true;

@@ -75,6 +75,8 @@ export interface ConnectionInfo {
   certificateUser?: unknown;
   /** Asks the client to open a new connection: GOAWAY on HTTP/2, `Connection: close` on HTTP/1.1. */
   requestClose(): void;
+  /** Closes it at once; what is under way on it gets no answer. */
+  destroy(): void;
   /** Leaves further requests unread until `readOn`. False where they are already. */
   holdBack(): boolean;
   readOn(): void;

@@ -4,6 +4,7 @@ import { type Dial, whenReady } from '../net/dial.ts';
 import { peerCertificatesOf } from './certificates/peer.ts';
 import { type CertificatePool, poolOfPem, systemPool } from './certificates/pool.ts';
 import { verifyServerChain } from './certificates/verify.ts';
+import { type WeakCertificateListener, weaknessesOf, weaknessesRefused } from './weak-certificates.ts';
 
 /** How a server proves who it is, and who we are to it. */
 export interface TlsTarget {
@@ -36,10 +37,12 @@ const TIMEOUT_MESSAGE = 'net/http: TLS handshake timeout';
 export class TlsDialer {
   readonly #dial: Dial;
   readonly #target: TlsTarget;
+  readonly #onWeakCertificate: WeakCertificateListener | undefined;
   #context: SecureContext | undefined;
   #roots: CertificatePool | undefined;
 
-  constructor(dial: Dial, target: TlsTarget) {
+  constructor(dial: Dial, target: TlsTarget, onWeakCertificate?: WeakCertificateListener) {
+    this.#onWeakCertificate = onWeakCertificate;
     this.#dial = dial;
     this.#target = target;
   }
@@ -69,19 +72,21 @@ export class TlsDialer {
       timeoutMessage: timeoutMessage ?? TIMEOUT_MESSAGE,
     });
     try {
-      this.#verify(secure, serverName);
+      const chain = this.#verify(secure, serverName);
+      if (this.#onWeakCertificate) for (const weakness of weaknessesOf(chain)) this.#onWeakCertificate(weakness, serverName);
     } catch (error) {
       secure.destroy();
+      if (this.#onWeakCertificate) for (const weakness of weaknessesRefused((error as Error).message)) this.#onWeakCertificate(weakness, serverName);
       throw error;
     }
     return secure;
   }
 
-  #verify(socket: TLSSocket, host: string): void {
+  #verify(socket: TLSSocket, host: string): ReturnType<typeof verifyServerChain> {
     const { caPem, isUnverified = false } = this.#target;
     const chain = peerCertificatesOf(socket);
     if (isUnverified) return verifyServerChain(chain, { host });
     this.#roots ??= caPem === undefined ? systemPool() : poolOfPem([caPem]);
-    verifyServerChain(chain, { roots: this.#roots, host });
+    return verifyServerChain(chain, { roots: this.#roots, host });
   }
 }

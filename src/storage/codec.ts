@@ -2,7 +2,7 @@ import type { ApiObject } from '../api/api-object.ts';
 import { stringifyJson } from '../encoding/json.ts';
 import { type Allocate, withResourceVersion } from './client-json.ts';
 import { passingMemory } from './passing-memory.ts';
-import { readableValue } from './unreadable.ts';
+import { isEncrypted, readableValue } from './unreadable.ts';
 
 /** How objects become stored values, and those what clients are sent. Engines differ: the embedded one keeps our JSON, etcd what upstream keeps there. */
 export interface StoredCodec {
@@ -20,6 +20,19 @@ export const jsonCodec: StoredCodec = {
   encode: (object) => bytesOf(stringifyJson(unversioned(object))),
   toClientBytes: (value, revision, allocate) => withResourceVersion(readableValue(value), revision, allocate),
 };
+
+/** The same codec; `onError` hears of values that can not be decoded. One that can not be decrypted is none of them. */
+export const withDecodeErrors = (codec: StoredCodec, onError: () => void): StoredCodec => ({
+  encode: (object) => codec.encode(object),
+  toClientBytes(value, revision, allocate) {
+    try {
+      return codec.toClientBytes(value, revision, allocate);
+    } catch (error) {
+      if (!isEncrypted(value)) onError();
+      throw error;
+    }
+  },
+});
 
 function bytesOf(text: string): Buffer {
   const sizeBytes = Buffer.byteLength(text);

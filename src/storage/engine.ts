@@ -150,6 +150,18 @@ export class Compacted extends Error {
   }
 }
 
+/**
+ * Another state has taken the place of the store's last one, all of it in the revision that is named; no history is left. Whoever watches may take in the
+ * differences, and watch on from behind that revision; to all others it is a compaction.
+ */
+export class StoreReset extends Compacted {
+  readonly events: readonly StoredEvent[];
+  constructor(revision: number, events: readonly StoredEvent[]) {
+    super(revision);
+    this.events = events;
+  }
+}
+
 /** The store cannot be opened or written, for a reason that the message tells the operator in one line. */
 export class StorageUnavailable extends Error {}
 

@@ -1,16 +1,18 @@
 import type { Engine } from './engine.ts';
 import type { EtcdEngineOptions } from './engines/etcd/engine.ts';
 import type { ChangeLogLimits } from './engines/change-log.ts';
-import { openMemoryEngine } from './engines/memory.ts';
+import type { Clock } from '../util/clock.ts';
+import { type MemoryImage, openMemoryEngine } from './engines/memory.ts';
 
 interface LocalSettings {
   /** --etcd-compaction-interval; none: never. */
   compactionIntervalMs?: number;
   history?: ChangeLogLimits;
+  clock?: Clock;
 }
 
 type StorageOptions =
-  | ({ backend: 'memory' } & LocalSettings)
+  | ({ backend: 'memory'; image?: MemoryImage | undefined } & LocalSettings)
   | ({ backend: 'embedded'; /** Its folder. */ dataDir: string } & LocalSettings)
   | ({ backend: 'etcd3' } & EtcdEngineOptions);
 

@@ -68,6 +68,10 @@ function storageFamilies(registry: MetricRegistry) {
     cacheLists: registry.family('apiserver_cache_list_total'),
     cacheListFetched: registry.family('apiserver_cache_list_fetched_objects_total'),
     cacheListReturned: registry.family('apiserver_cache_list_returned_objects_total'),
+    shardedWatches: registry.family('apiserver_watch_shards_total'),
+    shardFiltered: registry.family('apiserver_watch_filtered_events_total'),
+    consistencyChecks: registry.family('apiserver_storage_consistency_checks_total'),
+    decodeErrors: registry.family('apiserver_storage_decode_errors_total'),
     timesCompared: registry.family('apiserver_request_timestamp_comparison_time'),
     requests: registry.family('etcd_requests_total'),
     requestSeconds: registry.family('etcd_request_duration_seconds'),
@@ -118,6 +122,25 @@ export class ResourceStorageMetrics {
   capacityChanged(isIncrease: boolean): void {
     const { capacityIncreases, capacityDecreases } = this.#metrics.families;
     this.#add(isIncrease ? capacityIncreases : capacityDecreases, 1);
+  }
+
+  /** Watches of shards began (1), or ended (-1). */
+  shardedWatches(change: 1 | -1): void {
+    this.#add(this.#metrics.families.shardedWatches, change);
+  }
+  /** An object was not in the shard of a watch. */
+  shardFiltered(): void {
+    this.#add(this.#metrics.families.shardFiltered, 1);
+  }
+
+  /** The cache was compared with the store. */
+  consistencyChecked(status: 'success' | 'failure' | 'error'): void {
+    this.#metrics.families.consistencyChecks.with(...this.#labels, status).inc();
+  }
+
+  /** A stored object could not be decoded. */
+  decodeFailed(): void {
+    this.#add(this.#metrics.families.decodeErrors, 1);
   }
 
   /** A list was answered from the store itself. */

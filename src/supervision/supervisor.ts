@@ -32,13 +32,13 @@ const FIRST_DELAY_MS = 200;
 /**
  * Keeps one server running: starts it, watches it from outside, ends it when its event loop has stood still for too long or its memory has grown beyond its
  * limit, and starts it again whenever it dies. A request that has killed it twice is refused by the next one. Each further worker would be one more
- * `SupervisedProcess`, with the same record of deadly requests.
+ * `SupervisedProcess`, with the same record of requests that ended the process.
  */
 export class Supervisor {
   readonly #start: StartProcess;
   readonly #limits: ProcessLimits;
   readonly #observer: SupervisorObserver;
-  readonly #deadly = new DeadlyRequests();
+  readonly #crashing = new CrashingRequests();
   #current: SupervisedProcess | undefined;
   #isStopping = false;
   #wake: (() => void) | undefined;
@@ -53,7 +53,7 @@ export class Supervisor {
   async run(): Promise<number> {
     for (let shortLives = 0; ;) {
       const startMs = performance.now();
-      this.#current = new SupervisedProcess(this.#start, this.#deadly.refused, this.#limits, this.#observer);
+      this.#current = new SupervisedProcess(this.#start, this.#crashing.refused, this.#limits, this.#observer);
       const exit = await this.#current.exited;
       this.#current = undefined;
       if (this.#isStopping || (exit.signal === null && OWN_EXIT_CODES.has(exit.code))) return exit.code ?? KILLED_EXIT_CODE;
@@ -77,8 +77,8 @@ export class Supervisor {
   #blame({ stall }: ProcessExit): void {
     const request = stall?.request;
     if (!request) return;
-    const deaths = this.#deadly.add(request.fingerprint);
-    if (deaths > 1) this.#observer.onRefusal(request);
+    const crashes = this.#crashing.add(request.fingerprint);
+    if (crashes > 1) this.#observer.onRefusal(request);
   }
 
   #sleep(delayMs: number): Promise<void> {
@@ -96,25 +96,25 @@ export class Supervisor {
 const KILLED_EXIT_CODE = 137;
 
 /** A request that has ended this many processes is refused from then on. */
-const DEATHS_BEFORE_REFUSAL = 2;
+const CRASHES_BEFORE_REFUSAL = 2;
 /** The oldest are forgotten first: a bound for what attackers can make us remember. */
 const MAX_REMEMBERED = 1_000;
 
 /** Which requests the server was at work on when it died, and how often. */
-export class DeadlyRequests {
-  readonly #deaths = new Map<string, number>();
+export class CrashingRequests {
+  readonly #crashes = new Map<string, number>();
 
   /** Counts a death; answers how many there were by now. */
   add(fingerprint: string): number {
-    const count = (this.#deaths.get(fingerprint) ?? 0) + 1;
-    this.#deaths.delete(fingerprint);
-    this.#deaths.set(fingerprint, count);
-    if (this.#deaths.size > MAX_REMEMBERED) this.#deaths.delete(this.#deaths.keys().next().value!);
+    const count = (this.#crashes.get(fingerprint) ?? 0) + 1;
+    this.#crashes.delete(fingerprint);
+    this.#crashes.set(fingerprint, count);
+    if (this.#crashes.size > MAX_REMEMBERED) this.#crashes.delete(this.#crashes.keys().next().value!);
     return count;
   }
 
   /** Fingerprints of those that a server must not begin again. */
   get refused(): string[] {
-    return [...this.#deaths].filter(([, count]) => count >= DEATHS_BEFORE_REFUSAL).map(([fingerprint]) => fingerprint);
+    return [...this.#crashes].filter(([, count]) => count >= CRASHES_BEFORE_REFUSAL).map(([fingerprint]) => fingerprint);
   }
 }

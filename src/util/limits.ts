@@ -1,7 +1,6 @@
 /** One row of docs/limits.md. */
 export interface Limit {
   value: number;
-  /** What is counted. */
   counts: string;
   /** What the client is told that goes beyond it. */
   answer: string;
@@ -25,6 +24,7 @@ export const LIMIT_TABLE = {
   durationCharacters: { value: 1_000, counts: 'characters of a duration (`1h2m3s`)', answer: 'as for any text that is no duration' },
   selectorRequirements: { value: 1_000, counts: 'requirements of a label or field selector in a query', answer: '400 BadRequest' },
   selectorValues: { value: 10_000, counts: 'values of the `in (…)` of a label selector in a query, all together', answer: '400 BadRequest' },
+  shardRanges: { value: 1_000, counts: 'ranges of a `shardSelector`', answer: '500' },
   selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
   acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
   bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
@@ -132,6 +132,13 @@ export const LIMIT_TABLE = {
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
+  diffCharacters: {
+    value: 256 * 1024,
+    counts: 'characters of the old and the new value together, as JSON, whose difference the refusal of an update shows (pods, volumes, claims)',
+    answer: 'the message without the difference',
+  },
+  diffObjects: { value: 2_000, counts: 'objects in them', answer: 'the message without the difference' },
+  diffSteps: { value: 2_000_000, counts: 'steps of comparing their lines', answer: 'the message without the difference' },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',

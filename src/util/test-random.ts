@@ -1,18 +1,7 @@
-/** For tests: a stream of numbers that a seed decides, so that what a test found once it finds again (mulberry32). */
-export class Random {
-  #state: number;
+import { SeededRandom } from './seeded-random.ts';
 
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** At least 0, less than 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
+/** For tests: what a test found once it finds again. */
+export class Random extends SeededRandom {
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }

@@ -21,20 +21,23 @@ interface Change {
   toB: number;
 }
 
-/** Empty where nothing differs. Every line of it ends in a newline. */
-export function unifiedDiff(before: string, after: string): string {
+/** Comparing takes more steps than the caller allows. */
+export class TooManySteps extends Error {}
+
+/** Empty where nothing differs. Every line of it ends in a newline. Where all lines differ, the steps grow with the square of their number: throws TooManySteps. */
+export function unifiedDiff(before: string, after: string, maxSteps: number): string {
   const a = before.split('\n');
   const b = after.split('\n');
-  return hunksOf(changesBetween(a, b))
+  return hunksOf(changesBetween(a, b, maxSteps))
     .map((hunk) => printHunk(hunk, a, b))
     .join('');
 }
 
-function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
+function changesBetween(a: readonly string[], b: readonly string[], maxSteps: number): Change[] {
   const changes: Change[] = [];
   let fromA = 0;
   let fromB = 0;
-  for (const { a: atA, b: atB, size } of [...matchingBlocks(a, b), { a: a.length, b: b.length, size: 0 }]) {
+  for (const { a: atA, b: atB, size } of [...matchingBlocks(a, b, maxSteps), { a: a.length, b: b.length, size: 0 }]) {
     if (fromA < atA || fromB < atB) changes.push({ isEqual: false, fromA, toA: atA, fromB, toB: atB });
     if (size > 0) changes.push({ isEqual: true, fromA: atA, toA: atA + size, fromB: atB, toB: atB + size });
     fromA = atA + size;
@@ -43,13 +46,13 @@ function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
   return changes;
 }
 
-function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
-  const positions = anchorsOf(b);
+function matchingBlocks(a: readonly string[], b: readonly string[], maxSteps: number): Block[] {
+  const matcher = new LineMatcher(a, b, maxSteps);
   const found: Block[] = [];
-  const queue: [number, number, number, number][] = [[0, a.length, 0, b.length]];
+  const queue: Range[] = [[0, a.length, 0, b.length]];
   for (let next = queue.pop(); next; next = queue.pop()) {
     const [fromA, toA, fromB, toB] = next;
-    const block = longestMatch(a, b, positions, next);
+    const block = matcher.longestMatch(next);
     if (block.size === 0) continue;
     found.push(block);
     if (fromA < block.a && fromB < block.b) queue.push([fromA, block.a, fromB, block.b]);
@@ -58,6 +61,7 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
   return joinAdjacent(found.toSorted((left, right) => left.a - right.a || left.b - right.b));
 }
 
+/** Where each line stands, but for those that are too frequent. */
 function anchorsOf(lines: readonly string[]): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {
@@ -71,35 +75,66 @@ function anchorsOf(lines: readonly string[]): Map<string, number[]> {
   return positions;
 }
 
-function longestMatch(
-  a: readonly string[],
-  b: readonly string[],
-  positions: ReadonlyMap<string, number[]>,
-  [fromA, toA, fromB, toB]: [number, number, number, number],
-): Block {
-  let best: Block = { a: fromA, b: fromB, size: 0 };
-  let lengths = new Map<number, number>();
-  for (let i = fromA; i < toA; i++) {
-    const next = new Map<number, number>();
-    for (const j of positions.get(a[i]!) ?? []) {
-      if (j < fromB) continue;
-      if (j >= toB) break;
-      const size = (lengths.get(j - 1) ?? 0) + 1;
-      next.set(j, size);
-      if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
-    }
-    lengths = next;
+const NOWHERE: readonly number[] = [];
+
+/** From and to, of either side. */
+type Range = readonly [fromA: number, toA: number, fromB: number, toB: number];
+
+class LineMatcher {
+  readonly #a: readonly string[];
+  readonly #b: readonly string[];
+  /** For each line of `a`, where in `b` it stands. */
+  readonly #anchors: readonly (readonly number[])[];
+  /**
+   * At j + 1 the length of the match that ends with the line of `a` that is looked at and with line j of `b`; and the same for the line before it. All zero
+   * between searches.
+   */
+  readonly #lengths: readonly [Int32Array, Int32Array];
+  #stepsLeft: number;
+
+  constructor(a: readonly string[], b: readonly string[], maxSteps: number) {
+    const positions = anchorsOf(b);
+    this.#a = a;
+    this.#b = b;
+    this.#anchors = a.map((line) => positions.get(line) ?? NOWHERE);
+    if (this.#anchors.reduce((sum, at) => sum + at.length, 0) > maxSteps) throw new TooManySteps();
+    this.#lengths = [new Int32Array(b.length + 1), new Int32Array(b.length + 1)];
+    this.#stepsLeft = maxSteps;
   }
-  return extend(best, a, b, [fromA, toA, fromB, toB]);
+
+  longestMatch(within: Range): Block {
+    const [fromA, toA, fromB, toB] = within;
+    const anchors = this.#anchors;
+    let [lengths, lengthsBefore] = this.#lengths;
+    let [bestA, bestB, bestSize] = [fromA, fromB, 0];
+    let before = NOWHERE;
+    let steps = toA - fromA;
+    for (let i = fromA; i <= toA; i++) {
+      const now = i < toA ? anchors[i]! : NOWHERE;
+      if (now === NOWHERE && before === NOWHERE) continue;
+      for (let at = 0; at < now.length; at++) {
+        const j = now[at]!;
+        if (j < fromB) continue;
+        if (j >= toB) break;
+        const size = lengthsBefore[j]! + 1;
+        lengths[j + 1] = size;
+        if (size > bestSize) [bestA, bestB, bestSize] = [i - size + 1, j - size + 1, size];
+      }
+      steps += now.length;
+      for (let at = 0; at < before.length; at++) lengthsBefore[before[at]! + 1] = 0;
+      const cleared = lengthsBefore;
+      lengthsBefore = lengths;
+      lengths = cleared;
+      before = now;
+    }
+    this.#stepsLeft -= steps;
+    if (this.#stepsLeft < 0) throw new TooManySteps();
+    return extend({ a: bestA, b: bestB, size: bestSize }, this.#a, this.#b, within);
+  }
 }
 
 /** Over the lines that are no anchors, but equal. */
-function extend(
-  { a: startA, b: startB, size }: Block,
-  a: readonly string[],
-  b: readonly string[],
-  [fromA, toA, fromB, toB]: [number, number, number, number],
-): Block {
+function extend({ a: startA, b: startB, size }: Block, a: readonly string[], b: readonly string[], [fromA, toA, fromB, toB]: Range): Block {
   let [atA, atB, length] = [startA, startB, size];
   while (atA > fromA && atB > fromB && a[atA - 1] === b[atB - 1]) [atA, atB, length] = [atA - 1, atB - 1, length + 1];
   while (atA + length < toA && atB + length < toB && a[atA + length] === b[atB + length]) length++;

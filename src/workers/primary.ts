@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectionSource } from '../serving/port.ts';
 import type { ProcessExit, ProcessLimits } from '../supervision/supervised-process.ts';
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
-import { DeadlyRequests } from '../supervision/supervisor.ts';
+import { CrashingRequests } from '../supervision/supervisor.ts';
 import type { StallReport } from '../supervision/protocol.ts';
 import { ConnectionDealer } from './connection-dealer.ts';
 import { seatShares } from './seat-shares.ts';
@@ -19,6 +20,7 @@ export interface PrimaryObserver {
 export interface PrimaryOptions {
   count: number;
   storeUrl: string | undefined;
+  revisionPath: string | undefined;
   /** Whose connections the workers serve. */
   port: ConnectionSource;
   limits: ProcessLimits;
@@ -62,7 +64,8 @@ interface RunningWorker {
  */
 export class Primary {
   readonly #options: PrimaryOptions;
-  readonly #deadly = new DeadlyRequests();
+  readonly #instanceId = randomUUID();
+  readonly #crashing = new CrashingRequests();
   readonly #dealer = new ConnectionDealer();
   readonly #workers = new Map<number, RunningWorker>();
   readonly #replacing = new Set<RunningWorker>();
@@ -137,8 +140,8 @@ export class Primary {
   }
 
   #run(index: number, shortLives = 0, replaced?: RunningWorker): RunningWorker {
-    const { count, storeUrl, port, limits, observer } = this.#options;
-    const settings: WorkerSettings = { index, count, storeUrl, address: port.address };
+    const { count, storeUrl, revisionPath, port, limits, observer } = this.#options;
+    const settings: WorkerSettings = { index, count, instanceId: this.#instanceId, storeUrl, revisionPath, address: port.address };
     let forked!: ChildProcess;
     const startMs = performance.now();
     const supervised = new SupervisedProcess(
@@ -146,7 +149,7 @@ export class Primary {
         forked = this.#fork({ ...environment, [WORKER_VARIABLE]: JSON.stringify(settings) });
         return forked;
       },
-      this.#deadly.refused,
+      this.#crashing.refused,
       limits,
       { onStall: (report) => observer.onStall(index, report), onRecovery: (stalledMs) => observer.onRecovery(index, stalledMs) },
     );
@@ -209,7 +212,7 @@ export class Primary {
     if (worker.replaced && this.#replacing.delete(worker.replaced)) return void this.#putBack(worker.replaced);
     if (!this.#hasStarted && exit.signal === null && exit.code === OWN_FAILURE) return this.#fail(new WorkerFailed(exit.code));
     const fingerprint = exit.stall?.request?.fingerprint;
-    if (fingerprint !== undefined) this.#deadly.add(fingerprint);
+    if (fingerprint !== undefined) this.#crashing.add(fingerprint);
     const lives = livedMs < SHORT_LIFE_MS ? shortLives + 1 : 0;
     const delayMs = lives <= 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (lives - 2), MAX_DELAY_MS);
     this.#options.observer.onRestart(index, exit, delayMs);

@@ -6,8 +6,12 @@ export interface WorkerSettings {
   /** From 0. The first one runs what may run only once: the controllers. */
   index: number;
   count: number;
+  /** Of this start of the server: workers are one server to others on the same store. */
+  instanceId: string;
   /** Where the primary serves the store; undefined where the store is an etcd that workers reach themselves. */
   storeUrl: string | undefined;
+  /** Where the primary writes the store's newest revision (revision-file.ts), beside `storeUrl`. */
+  revisionPath: string | undefined;
   /** Of the port that the primary listens on, and whose connections it hands over. */
   address: { host: string; port: number };
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Records scenarios from a running kube-apiserver, in the form that replay.mjs reads.
-//   npm run oracle:record -- --from https://127.0.0.1:6443 [--tokens FILE] [--corpus DIR] SCENARIO…
+//   npm run oracle:record -- --from https://127.0.0.1:6443 [--tokens FILE] [--corpus DIR] [--leave-out-unknown] SCENARIO…
 // A SCENARIO is the name of a recorded one (`semantics/watch`), whose requests are sent again, or a file with new ones. The answers go to DIR/<area>.json, where
-// the area is what stands before the first `/` of a scenario's name. The server is fresh, and started as README.md says.
+// the area is what stands before the first `/` of a scenario's name. The server is fresh, and started as README.md says. --leave-out-unknown leaves out requests
+// that name what this server did not answer.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -20,6 +21,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     from: { type: 'string' },
     tokens: { type: 'string', default: join(here, 'tokens.csv') },
     corpus: { type: 'string', default: join(here, 'corpus') },
+    'leave-out-unknown': { type: 'boolean', default: false },
   },
 });
 if (!flags.from || wanted.length === 0) throw new Error('usage: npm run oracle:record -- --from URL [--corpus DIR] SCENARIO…');
@@ -52,11 +54,24 @@ async function record({ name, steps }) {
   const watches = new Map();
   const recorded = [];
   try {
-    for (const step of steps) recorded.push(await recordStep(step, symbols, watches));
+    for (const step of steps) {
+      if (flags['leave-out-unknown'] && !isSendable(step, symbols)) continue;
+      recorded.push(await recordStep(step, symbols, watches));
+    }
   } finally {
     for (const watch of watches.values()) watch.stop();
   }
   return { name, steps: recorded };
+}
+
+/** With --leave-out-unknown: whether the server has told all that the request names. One that emulates an older version may have refused the step that would have. */
+function isSendable({ request }, symbols) {
+  try {
+    symbols.concrete(request ?? null);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `{ pause }`, `{ watch: name, request }`, `{ take: name, count }`, `{ request }`; where they have an answer already, it is replaced. */

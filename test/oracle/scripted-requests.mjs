@@ -179,6 +179,34 @@ export async function countScriptedRequests(url) {
   return Object.fromEntries(counted.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Writes that admission alone looks at: connections, which no resource above has, and what single plug-ins refuse. */
+const ADMITTED = [
+  { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/configmaps`, body: json({ metadata: { name: 'admitted' } }) },
+  { method: 'PUT', path: `/api/v1/namespaces/${NAMESPACE}/configmaps/admitted`, body: json({ metadata: { name: 'admitted' } }) },
+  { method: 'DELETE', path: `/api/v1/namespaces/${NAMESPACE}/configmaps/admitted` },
+  { method: 'POST', path: '/api/v1/namespaces/no-such-namespace/configmaps', body: json({ metadata: { name: 'x' } }) },
+  { method: 'DELETE', path: '/api/v1/namespaces/default' },
+  { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/services/none/proxy/` },
+  { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/pods`, body: json({ metadata: { name: 'p' }, spec: { ...podSpec, serviceAccountName: 'none' } }) },
+  { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/pods`, body: json({ metadata: { name: 'p' }, spec: { ...podSpec, priorityClassName: 'none' } }) },
+];
+
+const ADMISSION_SERIES = /^apiserver_admission_(?:controller|step)_admission_duration_seconds_count\{(.*)\} (\d+)$/gm;
+
+async function admissions(server) {
+  const { text } = await send(server, { method: 'GET', path: '/metrics' });
+  return new Map([...text.matchAll(ADMISSION_SERIES)].map(([, labels, count]) => [labels.replaceAll('"', '').replaceAll(',', ' '), Number(count)]));
+}
+
+/** Which plug-ins and steps of admission have counted something while these were sent. A server that writes by itself counts that, too. */
+export async function admissionSeries(url) {
+  const server = new URL(url);
+  await prepare(server);
+  const before = await admissions(server);
+  for (const one of ADMITTED) await send(server, one);
+  return [...(await admissions(server))].filter(([series, count]) => count > (before.get(series) ?? 0)).map(([series]) => series).toSorted();
+}
+
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const url = process.argv[process.argv.indexOf('--server') + 1];
   for (const [series, count] of Object.entries(await countScriptedRequests(url))) console.log(`${series} ${count}`);

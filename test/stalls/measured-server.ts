@@ -12,14 +12,19 @@ const fileBeside = (name: string): string => fileURLToPath(new URL(name, import.
 interface Worst {
   /** What another client's GET took at the most, by the clock: on a busy machine that is not the server's doing alone. */
   getMs: number;
+  /** What 99 of 100 of its GETs took at the most. */
+  p99Ms: number;
   /** CPU time that the server's thread took between two turns of its loop at the most, whatever else the machine does. */
   cpuMs: number;
+  /** Collections of garbage in the turn of `cpuMs`. */
+  collected: string;
   /** Where the turn of `cpuMs` was spent, with STALLS_PROFILE=1. */
   profile?: string;
 }
 
 interface Probes {
   getMs: number;
+  p99Ms: number;
   count: number;
 }
 
@@ -86,9 +91,9 @@ export class MeasuredServer {
     await this.#askProber('reset');
     await this.#askTurns('begin');
     const result = await work();
-    const { getMs } = await this.#afterProbes(20);
-    const { cpuMs, profile } = await this.#askTurns<Omit<Worst, 'getMs'>>('end');
-    return { getMs, cpuMs, ...(profile !== undefined && { profile }), result };
+    const { getMs, p99Ms } = await this.#afterProbes(20);
+    const { cpuMs, collected, profile } = await this.#askTurns<Omit<Worst, 'getMs' | 'p99Ms'>>('end');
+    return { getMs, p99Ms, cpuMs, collected, ...(profile !== undefined && { profile }), result };
   }
 
   /** What the server's heap and buffers hold when all garbage is gone. */

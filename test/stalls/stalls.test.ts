@@ -14,6 +14,7 @@ import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
 import { patchAttacks } from './attacks/patches.ts';
 import { proxyAttacks } from './attacks/proxies.ts';
+import { refusedUpdateAttacks } from './attacks/refused-updates.ts';
 import { MeasuredServer } from './measured-server.ts';
 
 /*
@@ -67,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => {
   for (const client of clients) client.close();
   measured.stop();
-  console.log(['longest GET ms, CPU ms between two turns, answer, row, attack', ...rows].join('\n'));
+  console.log(['longest GET ms, 99 % of GETs ms, CPU ms between two turns, answer, row, attack', ...rows].join('\n'));
 });
 
 /** The namespace of the attacks, of which alice and bob are admins. */
@@ -92,8 +93,10 @@ async function makeNamespace({ admin }: AttackClients): Promise<void> {
 async function run(attack: Attack): Promise<void> {
   try {
     await attack.prepare?.(attackers);
-    const { getMs, cpuMs, profile, result } = await measured.measure(() => attack.send(attackers));
-    rows.push([getMs.toFixed(0).padStart(6), cpuMs.toFixed(0).padStart(6), result.status, String(attack.row).padStart(3), attack.name].join('  '));
+    const { getMs, p99Ms, cpuMs, collected, profile, result } = await measured.measure(() => attack.send(attackers));
+    const figures = [getMs, p99Ms, cpuMs].map((ms) => ms.toFixed(0).padStart(6));
+    rows.push([...figures, result.status, String(attack.row).padStart(3), attack.name].join('  '));
+    if (collected !== '' && cpuMs >= PROFILED_FROM_MS) rows.push(`      collected: ${collected}`);
     if (profile !== undefined && cpuMs >= PROFILED_FROM_MS) rows.push(`      ${profile}`);
     const { STALLS_LOG } = process.env;
     if (STALLS_LOG) appendFileSync(STALLS_LOG, `${rows.splice(0).join('\n')}\n`);
@@ -118,6 +121,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['large objects', largeObjectAttacks],
   ['lists', listAttacks],
   ['long lists', longListAttacks],
+  ['refused updates', refusedUpdateAttacks],
   ['proxies', proxyAttacks],
 ];
 

@@ -89,27 +89,25 @@ class Collections {
   between(fromMs, toMs) {
     this.#keep({ getEntries: () => this.#observer.takeRecords() });
     const told = this.#found.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs).map(({ duration, kind }) => `${GC_KINDS[kind]} ${duration.toFixed(0)} ms`);
-    return told.length === 0 ? '' : `\n      collected: ${told.join(', ')}`;
+    return told.join(', ');
   }
 }
 
 /** Samples of the profiler, of which the longest turn's are told. */
 class Profiler {
   #session = new Session();
-  #collections = new Collections();
   constructor() {
     this.#session.connect();
     this.#session.post('Profiler.enable');
     this.#session.post('Profiler.setSamplingInterval', { interval: 500 });
   }
   begin() {
-    this.#collections.begin();
     this.#session.post('Profiler.start');
   }
   end({ endedAtMs, wallMs }) {
     let found;
     this.#session.post('Profiler.stop', (_error, { profile }) => (found = profile));
-    return hottest(found, endedAtMs - wallMs, endedAtMs) + this.#collections.between(endedAtMs - wallMs, endedAtMs);
+    return hottest(found, endedAtMs - wallMs, endedAtMs);
   }
 }
 
@@ -144,17 +142,20 @@ function hottest({ nodes, samples, timeDeltas, startTime }, fromMs, toMs) {
   return `self: ${shares(own, 12)}\n      total: ${shares(all, 40)}`;
 }
 
+const collections = new Collections();
 const profiler = isProfiled ? new Profiler() : undefined;
 
 const commands = {
   begin() {
+    collections.begin();
     profiler?.begin();
     begin();
     return {};
   },
   end() {
     const { cpuMs: longestMs, ...times } = end();
-    return { cpuMs: longestMs, profile: profiler?.end(times) };
+    const profile = profiler?.end(times);
+    return { cpuMs: longestMs, profile, collected: collections.between(times.endedAtMs - times.wallMs, times.endedAtMs) };
   },
   memory: usedBytes,
 };

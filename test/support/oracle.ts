@@ -24,11 +24,12 @@ const GRADES = ['wrong', 'code', 'semantic', 'exact'] as const;
 /** One decimal, downwards: what is measured is never below what is written. */
 const percent = (part: number, whole: number): number => Math.floor((1000 * part) / whole) / 10;
 
-/** Replays the whole corpus. The answers that differ are left in node_modules/.cache/oracle. */
-export async function replayCorpus(server: string): Promise<Scores> {
+/** Replays a whole corpus, by its folder in test/oracle. The answers that differ are left in node_modules/.cache/oracle. */
+export async function replayCorpus(server: string, corpus = 'corpus'): Promise<Scores> {
   mkdirSync(RESULTS_DIR, { recursive: true });
-  const results = join(RESULTS_DIR, 'results.json');
-  await promisify(execFile)(process.execPath, [join(ORACLE_DIR, 'replay.mjs'), '--server', server, '--show', '0', '--json', results]);
+  const results = join(RESULTS_DIR, corpus === 'corpus' ? 'results.json' : `${corpus.replaceAll('/', '-')}.json`);
+  const args = [join(ORACLE_DIR, 'replay.mjs'), '--server', server, '--corpus', join(ORACLE_DIR, corpus), '--show', '0', '--json', results];
+  await promisify(execFile)(process.execPath, args);
   const byArea = new Map<string, StepResult[]>();
   for (const step of JSON.parse(readFileSync(results, 'utf8')) as StepResult[]) {
     if (step.title.startsWith('pause')) continue;

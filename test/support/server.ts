@@ -149,6 +149,7 @@ export class ServerProcess extends CommandProcess {
       { env: { ...process.env, ...environment } },
     );
     this.dataDir = dataDir;
+    this.#port = port;
   }
 
   get port(): number {
@@ -166,6 +167,12 @@ export class ServerProcess extends CommandProcess {
 
   client(user: 'admin' | 'alice' | 'bob' | 'mallory' | '' = 'admin'): ApiClient {
     return new ApiClient({ port: this.#port, ca: this.ca, ...(user !== '' && { token: `${user}-token` }) });
+  }
+
+  /** Settles when a server with a port that was chosen for it and `--v=1` takes connections, which it does before it is ready. */
+  async listening(): Promise<this> {
+    await this.line(/Start-up phase is over phase="listener"/);
+    return this;
   }
 
   /** The server says so itself when it is ready. */

@@ -28,22 +28,21 @@ const FOLDERS = [
 /** Every featuregate.FeatureGate has these two (component-base/featuregate). */
 const OWN_GATES: Gates = { AllAlpha: { stage: 'ALPHA', default: false }, AllBeta: { stage: 'BETA', default: false } };
 
+/** One step of a gate's life. */
+export interface GateSpec extends Omit<GateFacts, 'needs'> {
+  /** `1.34` */
+  readonly since: string;
+  /** Counts only where all of the control plane is at least of this version (`--min-compatibility-version`). */
+  readonly minCompatibility?: string;
+}
+
 /** The gates of kube-apiserver at a minor version, `1.36`. */
 export function featureGates(tree: string, version: string): Gates {
-  const missing = FOLDERS.filter((folder) => !readdirSync(tree).includes(folder.split('/')[0]!));
-  if (missing.length > 0) throw new Error(`${tree} is no tree of Kubernetes: ${missing.join(', ')} missing`);
+  const { sources, gateOf } = readSources(tree);
   const gates = new Map<string, GateFacts>(Object.entries(OWN_GATES));
-  const sources = FOLDERS.map((folder) => goSources(join(tree, folder)).join('\n'));
-  /** The name of a constant, and the gate that it names. */
-  const names = new Map(
-    sources.flatMap((source) => [...source.matchAll(/\b(\w+)\s+(?:featuregate\.)?Feature\s+= "(\w+)"/g)].map(([, name, gate]) => [name!, gate!])),
-  );
-  const gateOf = (constant: string): string => names.get(constant.slice(constant.lastIndexOf('.') + 1)) ?? constant.slice(constant.lastIndexOf('.') + 1);
-  for (const source of sources) {
-    for (const [constant, specs] of registrations(source)) {
-      const current = specAt(specs, version);
-      if (current) gates.set(gateOf(constant), current);
-    }
+  for (const [gate, specs] of Object.entries(gateHistory(tree))) {
+    const current = specAt(specs, version);
+    if (current) gates.set(gate, current);
   }
   for (const source of sources) {
     for (const [constant, others] of dependencies(source)) {
@@ -51,8 +50,34 @@ export function featureGates(tree: string, version: string): Gates {
       if (gate && others.length > 0) gates.set(gateOf(constant), { ...gate, needs: others.map(gateOf) });
     }
   }
-  return Object.fromEntries([...gates].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return sorted(gates);
 }
+
+/** Every gate with its steps in order, those of later versions too. */
+export function gateHistory(tree: string): Record<string, GateSpec[]> {
+  const { sources, gateOf } = readSources(tree);
+  const history = new Map<string, GateSpec[]>();
+  for (const source of sources) for (const [constant, specs] of registrations(source)) history.set(gateOf(constant), readSpecs(specs));
+  return sorted(history);
+}
+
+interface GateSources {
+  sources: readonly string[];
+  /** The gate that a constant names. */
+  gateOf(constant: string): string;
+}
+
+function readSources(tree: string): GateSources {
+  const missing = FOLDERS.filter((folder) => !readdirSync(tree).includes(folder.split('/')[0]!));
+  if (missing.length > 0) throw new Error(`${tree} is no tree of Kubernetes: ${missing.join(', ')} missing`);
+  const sources = FOLDERS.map((folder) => goSources(join(tree, folder)).join('\n'));
+  const names = new Map(
+    sources.flatMap((source) => [...source.matchAll(/\b(\w+)\s+(?:featuregate\.)?Feature\s+= "(\w+)"/g)].map(([, name, gate]) => [name!, gate!])),
+  );
+  return { sources, gateOf: (constant) => names.get(constant.slice(constant.lastIndexOf('.') + 1)) ?? constant.slice(constant.lastIndexOf('.') + 1) };
+}
+
+const sorted = <V>(gates: ReadonlyMap<string, V>): Record<string, V> => Object.fromEntries([...gates].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** `Gate: { {Version: …, Default: …, PreRelease: …}, … },` */
 function registrations(source: string): [string, string][] {
@@ -74,15 +99,31 @@ function dependencies(source: string): [string, string[]][] {
 const STAGES: Record<string, GateFacts['stage']> = { Alpha: 'ALPHA', Beta: 'BETA', GA: 'GA', Deprecated: 'DEPRECATED' };
 const minorOf = (version: string): number => Number(version.split('.')[1]);
 
+/** What a step says of its `--min-compatibility-version` holds for those after it too (component-base/featuregate, AddVersioned). */
+function readSpecs(text: string): GateSpec[] {
+  const specs: GateSpec[] = [];
+  for (const [, since, rest] of text.matchAll(/\{Version: version\.MustParse\("([\d.]+)"\)([^{}]*)\}/g)) {
+    const stage = /PreRelease: (?:featuregate\.)?(\w+)/.exec(rest!)?.[1] ?? '';
+    const minCompatibility = /MinCompatibilityVersion: version\.MustParse\("([\d.]+)"\)/.exec(rest!)?.[1] ?? specs.at(-1)?.minCompatibility;
+    specs.push({
+      since: since!,
+      stage: STAGES[stage] ?? 'GA',
+      default: /\bDefault: true/.test(rest!),
+      ...(/LockToDefault: true/.test(rest!) && { locked: true }),
+      ...(minCompatibility !== undefined && { minCompatibility }),
+    });
+  }
+  return specs;
+}
+
 /**
- * The last specification that is not of a later version. A gate that begins later is not there yet. One that asks for a `--min-compatibility-version` is passed over
+ * The last step that is not of a later version. A gate that begins later is not there yet. One that asks for a `--min-compatibility-version` is passed over
  * where the default, the version before, is older.
  */
-function specAt(specs: string, version: string): GateFacts | undefined {
-  const all = [...specs.matchAll(/\{Version: version\.MustParse\("([\d.]+)"\)([^{}]*)\}/g)].map(([, since, rest]) => ({ since: since!, rest: rest! }));
-  const oldestPeer = ({ rest }: { rest: string }): number => minorOf(/MinCompatibilityVersion: version\.MustParse\("([\d.]+)"\)/.exec(rest)?.[1] ?? '0.0');
-  const current = all.filter((spec) => minorOf(spec.since) <= minorOf(version) && oldestPeer(spec) <= minorOf(version) - 1).at(-1);
-  if (!current) return undefined;
-  const stage = /PreRelease: (?:featuregate\.)?(\w+)/.exec(current.rest)?.[1] ?? '';
-  return { stage: STAGES[stage] ?? 'GA', default: /\bDefault: true/.test(current.rest), ...(/LockToDefault: true/.test(current.rest) && { locked: true }) };
+function specAt(specs: readonly GateSpec[], version: string): GateFacts | undefined {
+  const current = specs.filter(
+    ({ since, minCompatibility = '0.0' }) => minorOf(since) <= minorOf(version) && minorOf(minCompatibility) <= minorOf(version) - 1,
+  );
+  const last = current.at(-1);
+  return last && { stage: last.stage, default: last.default, ...(last.locked && { locked: true }) };
 }

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FactFiles, printJson, printLines } from '../print.ts';
 import { readUpstreamPaths } from '../upstream-paths.ts';
+import { apiLifecycle } from './api-lifecycle.ts';
 import { encodingFacts } from './encoding.ts';
-import { featureGates, type Gates } from './feature-gates.ts';
+import { featureGates, gateHistory, type Gates } from './feature-gates.ts';
 import { internalTypes } from './internal-types.ts';
 import { documentedMetrics } from './metrics.ts';
 import { protobufMessages } from './protobuf-messages.ts';
@@ -19,8 +20,10 @@ export function readTree(tree: string, served: ReadonlySet<string>, checkGates: 
   checkGates(gates);
   const paths = readUpstreamPaths();
   const files: FactFiles = new Map([
+    ['api-lifecycle.json', printLines(apiLifecycle(tree) as Record<string, unknown>)],
     ['encoding.json', printJson(encodingFacts(tree, served), 2)],
     ['feature-gates.json', printLines(gates as Record<string, unknown>)],
+    ['feature-gate-history.json', printLines(gateHistory(tree) as Record<string, unknown>)],
     ['internal-types.json', printLines(internalTypes(tree))],
     ['metrics.json', printLines(documentedMetrics(tree))],
     ['protobuf.json', printLines(protobufMessages(tree) as Record<string, unknown>)],

@@ -1,4 +1,5 @@
 import type { Container, EphemeralContainer, Pod } from '../../apis/facts/types/core-v1.ts';
+import type { WebhookRoutes } from '../../client/webhook-route.ts';
 import { WebhookClient, WebhookError, withRetries } from '../../client/webhook-client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { ExpiringCache } from '../../util/expiring-cache.ts';
@@ -20,45 +21,48 @@ const MAX_REMEMBERED = 1024;
 const TRIES = 5;
 
 /** ImageReviewStatus. */
-interface Verdict {
+interface ImageReviewStatus {
   allowed: boolean;
   reason: string;
   auditAnnotations: ReadonlyMap<string, string>;
 }
 
-/** There is no verdict: the configuration says what comes of it. */
-class NoVerdict extends Error {}
+/** There is no status: the configuration says what comes of it. */
+class ReviewFailure extends Error {}
 
 /** Asks another server whether a pod's images may be run (plugin/pkg/admission/imagepolicy). */
-export function imagePolicyWebhook(configuration: ImagePolicyConfiguration | undefined): AdmissionPlugin {
+export function imagePolicyWebhook(
+  configuration: ImagePolicyConfiguration | undefined,
+  { onWeakCertificate }: Pick<WebhookRoutes, 'onWeakCertificate'> = {},
+): AdmissionPlugin {
   if (!configuration) throw new Error('no config specified');
   const { endpoint, allowTtlMs, denyTtlMs, retryDelayMs, isAllowedOnFailure } = configuration;
-  const client = new WebhookClient(endpoint);
-  const known = new ExpiringCache<Verdict>(MAX_REMEMBERED);
+  const client = new WebhookClient(endpoint, { onWeakCertificate });
+  const known = new ExpiringCache<ImageReviewStatus>(MAX_REMEMBERED);
   const sleep = (delayMs: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, delayMs));
 
-  async function verdictOn(spec: JsonObject, signal: AbortSignal | undefined): Promise<Verdict> {
+  async function reviewStatus(spec: JsonObject, signal: AbortSignal | undefined): Promise<ImageReviewStatus> {
     const question = stringifyJson(spec);
     const remembered = known.get(question);
     if (remembered) return remembered;
     const review = stringifyJson({ kind: KIND, apiVersion: API_VERSION, metadata: {}, spec, status: { allowed: false } });
-    const verdict = readVerdict(await orNoVerdict(withRetries({ initialDelayMs: retryDelayMs, tries: TRIES, sleep }, () => client.post(review, signal))));
-    known.set(question, verdict, verdict.allowed ? allowTtlMs : denyTtlMs);
-    return verdict;
+    const status = readStatus(await orReviewFailure(withRetries({ initialDelayMs: retryDelayMs, tries: TRIES, sleep }, () => client.post(review, signal))));
+    known.set(question, status, status.allowed ? allowTtlMs : denyTtlMs);
+    return status;
   }
 
   async function validate(attributes: AdmissionAttributes): Promise<void> {
-    let verdict: Verdict;
+    let status: ImageReviewStatus;
     try {
-      verdict = await verdictOn(reviewSpec(attributes), attributes.context.signal);
+      status = await reviewStatus(reviewSpec(attributes), attributes.context.signal);
     } catch (error) {
-      if (!(error instanceof NoVerdict)) throw error;
+      if (!(error instanceof ReviewFailure)) throw error;
       if (!isAllowedOnFailure) throw refusal(attributes, error.message);
-      return admitUnseen(attributes);
+      return admitWithoutReview(attributes);
     }
-    for (const [key, value] of verdict.auditAnnotations) annotateForOthers(attributes, AUDIT_PREFIX + key, value);
-    if (verdict.allowed) return;
-    const { reason } = verdict;
+    for (const [key, value] of status.auditAnnotations) annotateForOthers(attributes, AUDIT_PREFIX + key, value);
+    if (status.allowed) return;
+    const { reason } = status;
     throw refusal(
       attributes,
       reason === '' ? 'one or more images rejected by webhook backend' : `image policy webhook backend denied one or more images: ${reason}`,
@@ -68,7 +72,7 @@ export function imagePolicyWebhook(configuration: ImagePolicyConfiguration | und
 }
 
 /** Upstream marks the pod itself too, here in the validating step. */
-function admitUnseen({ object, context }: AdmissionAttributes): void {
+function admitWithoutReview({ object, context }: AdmissionAttributes): void {
   context.annotateAudit(`${AUDIT_PREFIX}failed-open`, 'true');
   const { metadata } = object as Pod;
   metadata.annotations = { ...metadata.annotations, [FAILED_OPEN_ANNOTATION]: 'true' };
@@ -87,20 +91,20 @@ function reviewSpec({ object, subresource, namespace }: AdmissionAttributes): Js
   };
 }
 
-async function orNoVerdict(call: Promise<Buffer>): Promise<Buffer> {
+async function orReviewFailure(call: Promise<Buffer>): Promise<Buffer> {
   try {
     return await call;
   } catch (error) {
-    throw error instanceof WebhookError ? new NoVerdict(error.message) : error;
+    throw error instanceof WebhookError ? new ReviewFailure(error.message) : error;
   }
 }
 
 /** Kind and version may be left out, but not be others. */
-function readVerdict(answer: Buffer): Verdict {
+function readStatus(answer: Buffer): ImageReviewStatus {
   const review = parseAnswer(answer);
   const kind = textOf(review, 'kind') || KIND;
   const apiVersion = textOf(review, 'apiVersion') || API_VERSION;
-  if (kind !== KIND || apiVersion !== API_VERSION) throw new NoVerdict(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`);
+  if (kind !== KIND || apiVersion !== API_VERSION) throw new ReviewFailure(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`);
   const status = objectOf(review, 'status');
   const allowed = ownValue(status, 'allowed') ?? false;
   if (typeof allowed !== 'boolean') throw unreadable('status.allowed');
@@ -114,9 +118,9 @@ function parseAnswer(answer: Buffer): JsonObject {
   try {
     value = parseJson(answer);
   } catch (error) {
-    throw new NoVerdict(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+    throw new ReviewFailure(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
-  if (!isJsonObject(value)) throw new NoVerdict("couldn't get version/kind; json parse error: the answer is no object");
+  if (!isJsonObject(value)) throw new ReviewFailure("couldn't get version/kind; json parse error: the answer is no object");
   return value;
 }
 
@@ -132,4 +136,4 @@ function objectOf(object: JsonObject, field: string): JsonObject {
   return value;
 }
 
-const unreadable = (field: string): NoVerdict => new NoVerdict(`json: cannot unmarshal the answer's field ImageReview.${field}`);
+const unreadable = (field: string): ReviewFailure => new ReviewFailure(`json: cannot unmarshal the answer's field ImageReview.${field}`);

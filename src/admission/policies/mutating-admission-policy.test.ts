@@ -165,3 +165,26 @@ test('mutations are counted by what came of them, and conditions that kept a pol
     'apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="p0",policy_binding="b0"} 1',
   ]);
 });
+
+test('conditions look at what policies before have made of the object, and a refusal names it as it was changed', async () => {
+  const named = patch(`[JSONPatch{op: 'replace', path: '/metadata/name', value: 'other'}]`);
+  const hasName = [{ name: 'named', expression: `object.metadata.name == 'other'` }];
+  const marked = { mutations: [patch(`[JSONPatch{op: 'add', path: '/data', value: {'is': 'marked'}}]`)], matchConditions: hasName };
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
+  const unnamed = (): TestedWrite =>
+    writeOf(
+      'configmaps',
+      { kind: 'ConfigMap', apiVersion: 'v1', metadata: { generateName: 'g-' } },
+      { kind, name: '', definition: configMaps as unknown as ResourceDefinition },
+    );
+  const after = unnamed();
+  await (await chainWith({ mutations: [named] }, marked)).mutate(after);
+  expect(after.object).toMatchObject({ metadata: { name: 'other' }, data: { is: 'marked' } });
+  const refused: Promise<unknown> = (async () => (await chainWith(marked, { mutations: [named] })).mutate(unnamed()))();
+  const error = await refused.then(
+    () => undefined,
+    (thrown: ApiError) => thrown,
+  );
+  expect(error?.message).toContain('no such key: name');
+  expect(error?.status.details?.name).toBe('other');
+});

@@ -19,6 +19,7 @@ import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { PatchError } from './patches.ts';
 import { settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
+import { manifestsOf } from '../manifests/manifests-of.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
 
 /** There is nothing to be changed in a DELETE. */
@@ -50,7 +51,6 @@ interface Outcome {
   failures: Failure[];
   /** Invocations that ran and are to run again where the object changes after them. */
   repeatable: string[];
-  /** What is to be counted. */
   counts: ((metrics: AdmissionMetrics) => void)[];
 }
 
@@ -68,6 +68,8 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
     'mutatingadmissionpolicies',
     'mutatingadmissionpolicybindings',
     (policy) => new Mutator(policy),
+    manifestsOf(environment, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicy'),
+    manifestsOf(environment, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'),
   );
   const memories = new WeakMap<AdmissionAttributes, Memory>();
 
@@ -166,7 +168,10 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
   // Upstream's label of the type is that of validations.
   const countConditions = ({ durationMs, errors }: ConditionsResult): void =>
     void outcome.counts.push((metrics) => metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors));
-  if (!guard(() => mutator.applies(request.inputs(view, param, request.shown(view)), countConditions)) || !mayRun(id)) return;
+  const { object: original, oldObject } = request.shown(view);
+  // Conditions look at what those before have made of the object.
+  const shown = { object: outcome.objects.get(view) ?? original, oldObject };
+  if (!guard(() => mutator.applies(request.inputs(view, param, shown), countConditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {
     if (!request.attributes.object) continue;
     outcome.last = view;
@@ -260,13 +265,17 @@ function refuseUnknown(schema: ObjectSchema, shown: JsonObject): void {
   if (errors.length > 0) throw internalError(`strict decoding error: ${errors.join(', ')}`);
 }
 
+/** A refusal names the object as it was changed. */
 function apply({ objects, last, isPatched, failures }: Outcome, attributes: AdmissionAttributes): Promise<void> | void {
   const patched = last && objects.get(last);
-  if (failures.length > 0) throw denial(failures, attributes);
-  if (!isPatched || !patched) return;
+  const refuse = (): void => {
+    if (failures.length > 0) throw denial(failures, attributes);
+  };
+  if (!isPatched || !patched) return refuse();
   const replace = (next: SentObject): void => {
     replaceContent(attributes, next);
     if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
+    refuse();
   };
   const next = last.read(patched, attributes.object!);
   return next instanceof Promise ? next.then(replace, notConverted) : replace(next);

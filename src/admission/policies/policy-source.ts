@@ -2,6 +2,7 @@ import type { MatchResources, ParamKind, ParamRef, Variable } from '../../apis/f
 import type { Client } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
+import type { KindManifests } from '../manifests/manifests-of.ts';
 import { LabelIndex } from './label-index.ts';
 import { ResourceMatcher } from './matching.ts';
 
@@ -34,23 +35,43 @@ export interface Hook<P extends AdmissionPolicy, B extends PolicyBinding, C> {
   compiled(): C;
 }
 
+interface Listed<P, B> {
+  policies: P[];
+  bindings: B[];
+}
+
+interface HookIndex<P extends AdmissionPolicy, B extends PolicyBinding, C> {
+  readonly byResource: ReadonlyMap<string, LabelIndex<Hook<P, B, C>>>;
+  readonly others: LabelIndex<Hook<P, B, C>>;
+}
+
 /** The policies that are in force, by the resources that their rules name. Worked out anew when one has changed. */
 export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C> {
   readonly synced: Promise<void>;
   isSynced = false;
-  readonly #list: () => { policies: P[]; bindings: B[] };
+  readonly #list: () => Listed<P, B>;
+  readonly #listStatic: () => Listed<P, B>;
   readonly #compile: (policy: P) => C;
   #known = new Map<string, Hook<P, B, C>['compiled']>();
-  #index: { byResource: ReadonlyMap<string, LabelIndex<Hook<P, B, C>>>; others: LabelIndex<Hook<P, B, C>> } | undefined;
+  #index: { all: HookIndex<P, B, C>; ofManifests: HookIndex<P, B, C> } | undefined;
 
-  constructor(client: Client, policies: string, bindings: string, compile: (policy: P) => C) {
+  constructor(
+    client: Client,
+    policies: string,
+    bindings: string,
+    compile: (policy: P) => C,
+    staticPolicies?: KindManifests<P>,
+    staticBindings?: KindManifests<B>,
+  ) {
     const policyInformer = client.resource<P>(GROUP, policies).informer;
     const bindingInformer = client.resource<B>(GROUP, bindings).informer;
     this.#list = () => ({ policies: policyInformer.list(''), bindings: bindingInformer.list('') });
+    this.#listStatic = () => ({ policies: [...(staticPolicies?.list() ?? [])], bindings: [...(staticBindings?.list() ?? [])] });
     this.#compile = compile;
     const forget = (): void => {
       this.#index = undefined;
     };
+    staticPolicies?.onChange(forget);
     this.synced = Promise.all([policyInformer.synced, bindingInformer.synced]).then(() => {
       policyInformer.onChange(forget);
       bindingInformer.onChange(forget);
@@ -62,14 +83,24 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
 
   /** Those that are about the request's resource, in the order of their names; undefined where there are none. */
   hooksFor({ group, resource }: AdmissionAttributes): LabelIndex<Hook<P, B, C>> | undefined {
-    this.#index ??= this.#makeIndex();
-    const { byResource, others } = this.#index;
+    if (EXEMPT_GROUPS.has(group)) return undefined;
+    this.#index ??= this.#makeIndexes();
+    // Policies of manifests can not lock out their own repair.
+    const { byResource, others } = group === GROUP && EXEMPT.has(resource) ? this.#index.ofManifests : this.#index.all;
     const found = byResource.get(resource) ?? others;
-    return found.isEmpty || EXEMPT_GROUPS.has(group) || (group === GROUP && EXEMPT.has(resource)) ? undefined : found;
+    return found.isEmpty ? undefined : found;
   }
 
-  #makeIndex() {
-    const hooks = this.#hooks();
+  /** Those of manifests come first. */
+  #makeIndexes(): { all: HookIndex<P, B, C>; ofManifests: HookIndex<P, B, C> } {
+    const known = new Map<string, Hook<P, B, C>['compiled']>();
+    const ofManifests = this.#hooks(this.#listStatic(), known);
+    const all = this.#makeIndex([...ofManifests, ...this.#hooks(this.#list(), known)]);
+    this.#known = known;
+    return { all, ofManifests: this.#makeIndex(ofManifests) };
+  }
+
+  #makeIndex(hooks: readonly Hook<P, B, C>[]): HookIndex<P, B, C> {
     const namedBy = new Map(hooks.map((hook) => [hook, namedResources(hook.matcher)]));
     const isAboutAll = (hook: Hook<P, B, C>): boolean => namedBy.get(hook)!.has('*');
     const byResource = new Map<string, Hook<P, B, C>[]>();
@@ -81,8 +112,7 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
     };
   }
 
-  #hooks(): Hook<P, B, C>[] {
-    const { policies, bindings } = this.#list();
+  #hooks({ policies, bindings }: Listed<P, B>, known: Map<string, Hook<P, B, C>['compiled']>): Hook<P, B, C>[] {
     const bound = new Map<string, B[]>();
     for (const binding of bindings.toSorted(byName)) {
       const { policyName = '' } = binding.spec;
@@ -90,18 +120,16 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
       if (others) others.push(binding);
       else bound.set(policyName, [binding]);
     }
-    const known = new Map<string, Hook<P, B, C>['compiled']>();
-    const hooks = policies
+    return policies
       .toSorted(byName)
       .filter(({ metadata }) => bound.has(metadata.name!))
       .map((policy) => this.#hook(policy, bound.get(policy.metadata.name!)!, known));
-    this.#known = known;
-    return hooks;
   }
 
   #hook(policy: P, bindings: readonly B[], known: Map<string, Hook<P, B, C>['compiled']>): Hook<P, B, C> {
-    const { uid, resourceVersion } = policy.metadata;
-    const key = `${uid} ${resourceVersion}`;
+    const { uid, resourceVersion, name } = policy.metadata;
+    // A manifest has neither.
+    const key = uid === undefined ? `${name} ${JSON.stringify(policy.spec)}` : `${uid} ${resourceVersion}`;
     const compiled = this.#known.get(key) ?? once(() => this.#compile(policy));
     known.set(key, compiled);
     return {

@@ -11,6 +11,7 @@ import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
+import { manifestsOf } from '../manifests/manifests-of.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
 import { Validator, type PolicyResult } from './validator.ts';
 
@@ -32,7 +33,6 @@ interface Findings {
   denials: Denial[];
   warnings: string[];
   annotations: [key: string, value: string][];
-  /** What is to be counted. */
   counts: ((metrics: AdmissionMetrics) => void)[];
 }
 
@@ -45,6 +45,8 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',
     (policy) => new Validator(policy),
+    manifestsOf(environment, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicy'),
+    manifestsOf(environment, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
   );
 
   const { metrics } = environment;

@@ -9,9 +9,9 @@ import { QuotaLedger } from './ledger.ts';
  * What a namespace's objects may use up together (apiserver/pkg/admission/plugin/resourcequota). A quota is in force once its status says how much is used:
  * the resourcequota-controller fills it in, or whoever stands in its place.
  */
-export function resourceQuota({ client, kindSettings }: PluginEnvironment, limited: readonly LimitedResource[] = []): AdmissionPlugin {
+export function resourceQuota({ client, kindSettings, now }: PluginEnvironment, limited: readonly LimitedResource[] = []): AdmissionPlugin {
   const quotas = client.resource<ResourceQuota>('', 'resourcequotas');
-  const evaluatorOf = createEvaluators(() => new Date(), kindSettings);
+  const evaluatorOf = createEvaluators(now, kindSettings);
   const ledger = new QuotaLedger(quotas, limited);
 
   function validate(attributes: AdmissionAttributes): Promise<void> | void {

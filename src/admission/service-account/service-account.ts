@@ -4,7 +4,7 @@ import type { Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { quote } from '../../util/go-quote.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
-import { refusal, unaskable } from '../refusal.ts';
+import { refusal, lookupNameError } from '../refusal.ts';
 import { checkMirrorPod } from './mirror-pod.ts';
 import { checkSecrets, checkSecretsOfEphemeralContainers, limitsSecrets } from './mountable-secrets.ts';
 import { mountToken } from './token-volume.ts';
@@ -57,7 +57,10 @@ export function serviceAccount({ client }: PluginEnvironment, defaultAccountWait
 const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR] !== undefined;
 
 const notThere = (attributes: AdmissionAttributes, name: string): Error =>
-  refusal(attributes, `error looking up service account ${attributes.namespace}/${name}: ${unaskable(name) ?? `serviceaccount ${quote(name)} not found`}`);
+  refusal(
+    attributes,
+    `error looking up service account ${attributes.namespace}/${name}: ${lookupNameError(name) ?? `serviceaccount ${quote(name)} not found`}`,
+  );
 
 function runAs(attributes: AdmissionAttributes, pod: Pod, account: ServiceAccount): void {
   const { spec } = pod;

@@ -76,6 +76,7 @@ export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = 
     isServed: () => true,
     registry,
     metrics: new AdmissionMetrics(registry),
+    now: () => new Date(),
     options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301, webhookRoutes: { addressOf: endpointAddresses(client) } },
   };
 }

@@ -8,7 +8,7 @@ import { stringifyJson } from '../../encoding/json.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import type { AdmissionMetrics, WebhookType } from '../metrics.ts';
 import type { Invocation } from './match.ts';
-import { type Verdict, createReview, readVerdict, reviewVersion } from './review.ts';
+import { type AdmissionResponse, createReview, readResponse, reviewVersion } from './review.ts';
 import type { ShownObjects } from './shown-objects.ts';
 import type { AdmissionView } from './view.ts';
 
@@ -35,14 +35,14 @@ class WebhookRefusal extends Error {
 
 const WITHOUT_SIDE_EFFECTS = new Set(['None', 'NoneOnDryRun']);
 
-/** Asks one webhook. Its warnings and annotations are passed on. Throws what `outcomeOf` understands: WebhookRefusal, or CallFailure where there is no verdict. */
+/** Asks one webhook. Its warnings and annotations are passed on. Throws what `outcomeOf` understands: WebhookRefusal, or CallFailure where there is no response. */
 export async function callWebhook(
   { webhook, view }: Invocation,
   attributes: AdmissionAttributes,
   requested: AdmissionView,
   shown: ShownObjects,
   isMutating: boolean,
-): Promise<Verdict> {
+): Promise<AdmissionResponse> {
   const { name, sideEffects, admissionReviewVersions } = webhook.spec;
   if (attributes.dryRun && !WITHOUT_SIDE_EFFECTS.has(sideEffects ?? '')) throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
   const review = attempt(
@@ -52,11 +52,11 @@ export async function callWebhook(
     400,
   );
   const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal, attributes.context.traceparent), name);
-  const verdict = await readVerdict(answer, review, isMutating).catch((error: unknown) => fail(name, 'received invalid webhook response', error));
-  for (const [key, value] of Object.entries(verdict.auditAnnotations)) annotateForOthers(attributes, `${name}/${key}`, value);
-  for (const warning of verdict.warnings) attributes.context.warn(warning);
-  if (!verdict.allowed) throw new WebhookRefusal(webhookDenied(name, verdict.status));
-  return verdict;
+  const response = await readResponse(answer, review, isMutating).catch((error: unknown) => fail(name, 'received invalid webhook response', error));
+  for (const [key, value] of Object.entries(response.auditAnnotations)) annotateForOthers(attributes, `${name}/${key}`, value);
+  for (const warning of response.warnings) attributes.context.warn(warning);
+  if (!response.allowed) throw new WebhookRefusal(webhookDenied(name, response.status));
+  return response;
 }
 
 const CALL = 'failed to call webhook';
@@ -130,7 +130,7 @@ export function outcomeOf(error: unknown, { webhook }: Invocation, { context }: 
   if (!(error instanceof CallFailure)) return error;
   if (webhook.spec.failurePolicy !== 'Ignore') return internalError(error.message);
   if (context.signal?.aborted) return requestTimeout();
-  context.tell?.('Failed calling webhook, failing open', { webhook: webhook.spec.name, error: error.message });
+  context.logWarning?.('Failed calling webhook, failing open', { webhook: webhook.spec.name, error: error.message });
   onOpen();
   return undefined;
 }

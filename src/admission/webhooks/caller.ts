@@ -24,7 +24,8 @@ export class WebhookCaller {
     if (route instanceof UnusableAddress) this.#client = route;
     else {
       const { endpoint, dial, host } = route;
-      this.#client = new WebhookClient({ ...endpoint, ...credentialsFor(host) }, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
+      const { onWeakCertificate } = routes;
+      this.#client = new WebhookClient({ ...endpoint, ...credentialsFor(host) }, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, dial, onWeakCertificate });
     }
   }
 

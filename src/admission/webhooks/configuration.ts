@@ -1,6 +1,7 @@
 import type { MutatingWebhook, MutatingWebhookConfiguration } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client } from '../../client/client.ts';
+import type { KindManifests } from '../manifests/manifests-of.ts';
 import type { LabelSelector } from '../../api/label-selector.ts';
 import { type CallEnvironment, WebhookCaller } from './caller.ts';
 
@@ -12,6 +13,8 @@ export interface Webhook {
   /** Of this webhook among all. */
   id: string;
   configuration: string;
+  /** Of a manifest beside the server. */
+  isStatic?: boolean;
   spec: WebhookSpec;
   namespaces: LabelSelector;
   objects: LabelSelector;
@@ -26,13 +29,16 @@ export class WebhookSource {
   isSynced = false;
   readonly #list: () => MutatingWebhookConfiguration[];
   readonly #calls: CallEnvironment;
+  readonly #manifests: () => readonly MutatingWebhookConfiguration[];
   #callers = new Map<string, WebhookCaller>();
   #webhooks: readonly Webhook[] | undefined;
 
-  constructor(client: Client, plural: string, calls: CallEnvironment) {
+  constructor(client: Client, plural: string, calls: CallEnvironment, manifests?: KindManifests<MutatingWebhookConfiguration>) {
     const { informer } = client.resource<MutatingWebhookConfiguration>('admissionregistration.k8s.io', plural);
     this.#list = () => informer.list('');
     this.#calls = calls;
+    this.#manifests = () => manifests?.list() ?? [];
+    manifests?.onChange(() => (this.#webhooks = undefined));
     this.synced = informer.synced.then(() => {
       informer.onChange(() => (this.#webhooks = undefined));
       this.isSynced = true;
@@ -41,7 +47,12 @@ export class WebhookSource {
     this.synced.catch(() => undefined);
   }
 
-  /** As of the last change that was acknowledged to anyone. */
+  /** Those of manifests alone, which are asked about configurations of webhooks and policies too. */
+  get staticWebhooks(): readonly Webhook[] {
+    return this.webhooks.filter(({ isStatic }) => isStatic);
+  }
+
+  /** Those of manifests first. As of the last change that was acknowledged to anyone. */
   get webhooks(): readonly Webhook[] {
     return (this.#webhooks ??= this.#compile());
   }
@@ -51,14 +62,17 @@ export class WebhookSource {
     const former = this.#callers;
     this.#callers = new Map();
     const byName = this.#list().toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
-    const compiled = byName.flatMap(({ metadata, webhooks = [] }) => webhooks.map((spec, index) => this.#webhook(metadata.name!, spec, index, former)));
+    const compile = (configurations: readonly MutatingWebhookConfiguration[], isStatic: boolean): Webhook[] =>
+      configurations.flatMap(({ metadata, webhooks = [] }) => webhooks.map((spec, index) => this.#webhook(metadata.name!, spec, index, former, isStatic)));
+    const compiled = [...compile(this.#manifests(), true), ...compile(byName, false)];
     for (const [key, caller] of former) if (!this.#callers.has(key)) caller.retire();
     return compiled;
   }
 
-  #webhook(configuration: string, spec: WebhookSpec, index: number, former: ReadonlyMap<string, WebhookCaller>): Webhook {
+  #webhook(configuration: string, spec: WebhookSpec, index: number, former: ReadonlyMap<string, WebhookCaller>, isStatic: boolean): Webhook {
     return {
-      id: `${configuration}/${spec.name}/${index}`,
+      id: `${isStatic ? 'manifest/' : ''}${configuration}/${spec.name}/${index}`,
+      isStatic,
       configuration,
       spec,
       namespaces: selectorOf(spec.namespaceSelector),

@@ -14,13 +14,14 @@ import { hasMarks, withNumbersAsWritten, withoutMarks } from '../../encoding/num
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { CallFailure, callWebhook, counted, outcomeOf } from './call.ts';
+import { manifestsOf } from '../manifests/manifests-of.ts';
 import { WebhookSource } from './configuration.ts';
 import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
 import type { Invocation } from './match.ts';
 import { patchFailure } from './patch-failure.ts';
 import { Rounds } from './rounds.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import type { Verdict } from './review.ts';
+import type { AdmissionResponse } from './review.ts';
 import { ChangedWrite, type ShownObjects } from './shown-objects.ts';
 import type { AdmissionView } from './view.ts';
 
@@ -34,13 +35,14 @@ export function mutatingAdmissionWebhook(environment: PluginEnvironment): Admiss
     environment.client,
     'mutatingwebhookconfigurations',
     callEnvironment(environment, environment.options.configurations?.mutatingWebhookUsers),
+    manifestsOf(environment, 'MutatingAdmissionWebhook', 'MutatingWebhookConfiguration'),
   );
   const relevance = new Relevance(environment, 'admit');
   const rounds = new Rounds();
 
   function mutate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!source.isSynced) return source.synced.then(() => mutate(attributes));
-    const candidates = candidatesFor(environment, source.webhooks, attributes);
+    const candidates = candidatesFor(environment, source, attributes);
     return candidates && dispatch(candidates, attributes);
   }
 
@@ -84,7 +86,7 @@ async function ask(
     mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
       const shown = await write.in(invocation.view);
       const isFirst = attributes.reinvocation === undefined;
-      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write, isFirst);
+      const applied = applyResponse(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write, isFirst);
       if (!applied) return false;
       const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
       context.annotateAudit(PATCH + place, withNumbersAsWritten(stringifyJson(told)), 'Request');
@@ -125,8 +127,8 @@ const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObje
 });
 
 /** What was done to the object; undefined where the webhook asks for nothing. `isFirst`: nothing has been patched in this write before. */
-function applyVerdict(
-  { patch, patchType }: Verdict,
+function applyResponse(
+  { patch, patchType }: AdmissionResponse,
   { webhook, view }: Invocation,
   shown: ShownObjects,
   write: ChangedWrite,

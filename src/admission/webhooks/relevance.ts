@@ -4,7 +4,7 @@ import { forbidden } from '../../api/errors.ts';
 import type { StepLabel } from '../metrics.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { evaluateWebhookConditions } from './conditions.ts';
-import type { Webhook } from './configuration.ts';
+import type { Webhook, WebhookSource } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
 import { type AdmissionView, type Views, viewsOf } from './view.ts';
@@ -16,8 +16,10 @@ export interface Candidates {
 }
 
 /** Undefined where no webhook's rules name this kind of write. */
-export function candidatesFor(environment: PluginEnvironment, webhooks: readonly Webhook[], attributes: AdmissionAttributes): Candidates | undefined {
-  if (webhooks.length === 0 || isAdmissionConfiguration(attributes)) return undefined;
+export function candidatesFor(environment: PluginEnvironment, source: WebhookSource, attributes: AdmissionAttributes): Candidates | undefined {
+  // Webhooks of the API are not asked about themselves, lest one locks out its own repair.
+  const webhooks = isAdmissionConfiguration(attributes) ? source.staticWebhooks : source.webhooks;
+  if (webhooks.length === 0) return undefined;
   const views = viewsOf(environment, attributes);
   const invocations = webhooks.flatMap((webhook, index) => invocationOf(webhook, index, attributes, views));
   return invocations.length === 0 ? undefined : { requested: views.requested, invocations };

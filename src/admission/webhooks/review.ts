@@ -20,7 +20,7 @@ export interface WebhookReview {
 export type AdmissionReviewVersion = 'v1' | 'v1beta1';
 
 /** What a webhook says, whatever the version in which it says it. */
-export interface Verdict {
+export interface AdmissionResponse {
   allowed: boolean;
   /** A JSON patch, as bytes; empty where there is none. */
   patch: Buffer;
@@ -99,7 +99,7 @@ function optionsOf({ operation, options }: AdmissionAttributes): JsonObject | nu
 }
 
 /** Throws UnreadableAnswer, or another Error where the answer can be read and is wrong. */
-export async function readVerdict(answer: Buffer, { uid, version }: WebhookReview, isMutating: boolean): Promise<Verdict> {
+export async function readResponse(answer: Buffer, { uid, version }: WebhookReview, isMutating: boolean): Promise<AdmissionResponse> {
   const review = await readReview(answer, { apiVersion: apiVersionOf(GROUP, version), kind: KIND, known: KNOWN_KINDS });
   const response = ownValue(review, 'response') ?? null;
   if (response === null) throw new Error('webhook response was absent');

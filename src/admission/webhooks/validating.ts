@@ -2,6 +2,7 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { internalError, isApiError } from '../../api/errors.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
+import { manifestsOf } from '../manifests/manifests-of.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
@@ -18,12 +19,13 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
     environment.client,
     'validatingwebhookconfigurations',
     callEnvironment(environment, environment.options.configurations?.validatingWebhookUsers),
+    manifestsOf(environment, 'ValidatingAdmissionWebhook', 'ValidatingWebhookConfiguration'),
   );
   const relevance = new Relevance(environment, 'validate');
 
   function validate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!source.isSynced) return source.synced.then(() => validate(attributes));
-    const candidates = candidatesFor(environment, source.webhooks, attributes);
+    const candidates = candidatesFor(environment, source, attributes);
     return candidates && dispatch(candidates, attributes);
   }
 

@@ -2,7 +2,7 @@ import { type DeclaredType, declaredTypes } from '../../cel/data/declared-type.t
 import { recordTypes } from '../../cel/data/record-types.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { AUTHORIZER, RESOURCE_CHECK } from '../../cel/library/authorizer.ts';
-import { KUBERNETES_ENVIRONMENT } from '../../cel/library/kubernetes.ts';
+import { KUBERNETES_ENVIRONMENT, formerKubernetesEnvironment } from '../../cel/library/kubernetes.ts';
 import { JSON_PATCH_LIBRARY, MUTATION_TYPES } from '../../cel/library/mutation.ts';
 import { BOOL, DYN, INT, STRING, TIMESTAMP, listType, mapType, structType, type CelType } from '../../cel/types.ts';
 
@@ -12,6 +12,8 @@ export interface Declarations {
   hasParams: boolean;
   /** Whether `authorizer` is declared. */
   hasAuthorizer: boolean;
+  /** See KindSettings. */
+  hasFormerCel?: boolean | undefined;
   /** Whether the types that mutations are made of (`Object`, `JSONPatch`) are declared. */
   hasPatchTypes?: boolean;
 }
@@ -83,11 +85,11 @@ const TYPES = recordTypes({
 const environments = new Map<string, Environment>();
 
 /** Without `variables`. */
-export function declaredEnvironment({ hasParams, hasAuthorizer, hasPatchTypes = false }: Declarations): Environment {
-  const key = `${hasParams} ${hasAuthorizer} ${hasPatchTypes}`;
+export function declaredEnvironment({ hasParams, hasAuthorizer, hasPatchTypes = false, hasFormerCel = false }: Declarations): Environment {
+  const key = `${hasParams} ${hasAuthorizer} ${hasPatchTypes} ${hasFormerCel}`;
   const known = environments.get(key);
   if (known) return known;
-  const made = KUBERNETES_ENVIRONMENT.extend({
+  const made = (hasFormerCel ? formerKubernetesEnvironment() : KUBERNETES_ENVIRONMENT).extend({
     variables: {
       object: DYN,
       oldObject: DYN,

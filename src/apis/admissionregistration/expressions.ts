@@ -73,7 +73,7 @@ interface VariableTypes {
 const typesOfPolicies = new WeakMap<NamedExpression, VariableTypes>();
 
 function environmentOf(scope: ExpressionScope): Environment {
-  const environment = declaredEnvironment(scope);
+  const environment = declaredEnvironment({ ...scope, hasFormerCel: scope.hasFormerCel && !scope.isStored });
   const { variables } = scope;
   if (!variables) return environment;
   const types = variables.length === 0 ? undefined : typesOf(variables, scope.hasParams);

@@ -9,7 +9,7 @@ const MAX_CONDITIONS = 64;
 /** Expressions that all must hold for a webhook to be called or a policy to apply. `stored`: those that the object had before. */
 export function validateMatchConditions(
   conditions: readonly MatchCondition[] | undefined,
-  hasParams: boolean,
+  scope: Pick<ExpressionScope, 'hasParams' | 'hasFormerCel'>,
   stored: ReadonlySet<string>,
   errors: FieldErrors,
 ): void {
@@ -20,7 +20,7 @@ export function validateMatchConditions(
     const at = errors.index(index);
     const trimmed = expression.trim();
     if (trimmed === '') at.at('expression').required();
-    else validateExpression(trimmed, { hasParams, hasAuthorizer: true, isStored: stored.has(trimmed), result: 'bool' }, at.at('expression'));
+    else validateExpression(trimmed, { ...scope, hasAuthorizer: true, isStored: stored.has(trimmed), result: 'bool' }, at.at('expression'));
     if (name === '') at.at('name').required();
     else for (const error of qualifiedNameErrors(name)) at.at('name').invalid(name, error);
     if (name !== '' && names.has(name)) at.at('name').duplicate(name);

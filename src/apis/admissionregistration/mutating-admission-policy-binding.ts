@@ -1,7 +1,7 @@
 import { defineResource } from '../define.ts';
 import type { MutatingAdmissionPolicyBinding } from '../facts/types/admissionregistration-v1.ts';
 import { defaultMatchResources, formatParamRef, validateMatchResources, validateParamRef } from './match-resources.ts';
-import { reservedNameWarnings } from './reserved-names.ts';
+import { refuseReservedName, reservedNameWarnings } from './reserved-names.ts';
 import { validateMutableOperations } from './rules.ts';
 import { earlierVersions } from './versions.ts';
 import { validatePolicyName } from './validating-admission-policy-binding.ts';
@@ -21,12 +21,14 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
 
     validatesWhole: 'before',
     validatesMetadataUpdate: false,
-    validate({ object: { spec } }, errors) {
+    validate(write, errors) {
+      const { spec } = write.object;
       const at = errors.at('spec');
       validatePolicyName(spec.policyName ?? '', at.at('policyName'));
       validateParamRef(spec.paramRef, at.at('paramRef'));
       validateMatchResources(spec.matchResources, at.at('matchResources'));
       validateMutableOperations(spec.matchResources?.resourceRules, at.at('matchResources', 'resourceRules'));
+      refuseReservedName(write, errors);
     },
     warnings: reservedNameWarnings,
 

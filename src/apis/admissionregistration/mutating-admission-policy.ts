@@ -8,7 +8,7 @@ import { expressionsOf, validateExpression, validateMatchConditions } from './ma
 import { defaultMatchResources, formatParamKind, validateMatchResources, validateParamKind } from './match-resources.ts';
 import { FAIL, FAILURE_POLICIES, REINVOCATION_POLICIES } from './policies.ts';
 import { validateVariables } from './policy-expressions.ts';
-import { reservedNameWarnings } from './reserved-names.ts';
+import { refuseReservedName, reservedNameWarnings } from './reserved-names.ts';
 import { validateMutableOperations } from './rules.ts';
 import { earlierVersions } from './versions.ts';
 
@@ -30,19 +30,24 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate({ object: { spec }, old }, errors) {
+  validate(write, errors) {
+    const {
+      object: { spec },
+      old,
+      settings: { hasFormerCel },
+    } = write;
     const at = errors.at('spec');
-    const hasParams = spec.paramKind !== undefined;
+    const scope = { hasParams: spec.paramKind !== undefined, hasFormerCel };
     if (spec.failurePolicy === undefined) at.at('failurePolicy').required();
     else if (!FAILURE_POLICIES.includes(spec.failurePolicy)) at.at('failurePolicy').notSupported(spec.failurePolicy, FAILURE_POLICIES);
     if (spec.paramKind) validateParamKind(spec.paramKind, at.at('paramKind'));
     validateConstraints(spec, at.at('matchConstraints'));
     const areConditionsOld = old && equalJson(spec.paramKind, old.spec.paramKind) && equalJson(spec.matchConditions, old.spec.matchConditions);
-    if (!areConditionsOld)
-      validateMatchConditions(spec.matchConditions, hasParams, new Set(expressionsOf(old?.spec.matchConditions)), at.at('matchConditions'));
-    validateVariables(spec.variables, hasParams, new Set(), at.at('variables'));
-    validateMutations(spec, storedMutations(old), at.at('mutations'));
+    if (!areConditionsOld) validateMatchConditions(spec.matchConditions, scope, new Set(expressionsOf(old?.spec.matchConditions)), at.at('matchConditions'));
+    validateVariables(spec.variables, scope, new Set(), at.at('variables'));
+    validateMutations(spec, scope, storedMutations(old), at.at('mutations'));
     validateChoice(spec.reinvocationPolicy, REINVOCATION_POLICIES, at.at('reinvocationPolicy'));
+    refuseReservedName(write, errors);
   },
   warnings: reservedNameWarnings,
 
@@ -71,9 +76,14 @@ function validateConstraints({ matchConstraints }: Spec, errors: FieldErrors): v
   validateMutableOperations(matchConstraints.resourceRules, rules);
 }
 
-function validateMutations({ mutations = [], variables = [], paramKind }: Spec, stored: ReadonlySet<string>, errors: FieldErrors): void {
+function validateMutations(
+  { mutations = [], variables = [] }: Spec,
+  given: Pick<ExpressionScope, 'hasParams' | 'hasFormerCel'>,
+  stored: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
   if (mutations.length === 0) errors.required('mutations must contain at least one item');
-  const scope = { hasParams: paramKind !== undefined, hasAuthorizer: true, hasPatchTypes: true, variables };
+  const scope = { ...given, hasAuthorizer: true, hasPatchTypes: true, variables };
   for (const [index, mutation] of mutations.entries()) validateMutation(mutation, scope, stored, errors.index(index));
 }
 

@@ -8,7 +8,12 @@ const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 const RESERVED = new Set('true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '));
 
 /** Values that later expressions of the policy name as `variables.<name>`. */
-export function validateVariables(variables: readonly Variable[] | undefined, hasParams: boolean, stored: ReadonlySet<string>, errors: FieldErrors): void {
+export function validateVariables(
+  variables: readonly Variable[] | undefined,
+  given: Pick<ExpressionScope, 'hasParams' | 'hasFormerCel'>,
+  stored: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
   if (!variables) return;
   for (const [index, { name, expression }] of variables.entries()) {
     const at = errors.index(index);
@@ -16,7 +21,7 @@ export function validateVariables(variables: readonly Variable[] | undefined, ha
     else if (!IDENTIFIER.test(name) || RESERVED.has(name)) at.at('name').invalid(name, 'must be a valid CEL identifier');
     if (expression.trim() === '') at.at('expression').required('expression is not specified');
     else {
-      const scope: ExpressionScope = { hasParams, hasAuthorizer: true, variables: variables.slice(0, index), isStored: stored.has(expression), result: 'any' };
+      const scope: ExpressionScope = { ...given, hasAuthorizer: true, variables: variables.slice(0, index), isStored: stored.has(expression), result: 'any' };
       validateExpression(expression, scope, at.at('expression'));
     }
   }

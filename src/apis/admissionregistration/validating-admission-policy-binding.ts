@@ -3,7 +3,7 @@ import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { ValidatingAdmissionPolicyBinding } from '../facts/types/admissionregistration-v1.ts';
 import { defaultMatchResources, formatParamRef, validateMatchResources, validateParamRef } from './match-resources.ts';
-import { reservedNameWarnings } from './reserved-names.ts';
+import { refuseReservedName, reservedNameWarnings } from './reserved-names.ts';
 import { repeats } from '../validation/repeats.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
@@ -23,12 +23,14 @@ export const validatingAdmissionPolicyBindings = defineResource<ValidatingAdmiss
 
     validatesWhole: 'before',
     validatesMetadataUpdate: false,
-    validate({ object: { spec } }, errors) {
+    validate(write, errors) {
+      const { spec } = write.object;
       const at = errors.at('spec');
       validatePolicyName(spec.policyName ?? '', at.at('policyName'));
       validateParamRef(spec.paramRef, at.at('paramRef'));
       validateMatchResources(spec.matchResources, at.at('matchResources'));
       validateActions(spec.validationActions ?? [], at.at('validationActions'));
+      refuseReservedName(write, errors);
     },
     warnings: reservedNameWarnings,
 

@@ -11,7 +11,7 @@ import { expressionsOf, validateExpression, validateMatchConditions } from './ma
 import { defaultMatchResources, formatParamKind, validateMatchResources, validateParamKind } from './match-resources.ts';
 import { FAIL, FAILURE_POLICIES } from './policies.ts';
 import { validateVariables } from './policy-expressions.ts';
-import { reservedNameWarnings } from './reserved-names.ts';
+import { refuseReservedName, reservedNameWarnings } from './reserved-names.ts';
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const MAX_ANNOTATIONS = 20;
@@ -31,7 +31,10 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate: validatePolicy,
+  validate(write, errors) {
+    validatePolicy(write, errors);
+    refuseReservedName(write, errors);
+  },
   warnings: reservedNameWarnings,
 
   subresources: {
@@ -65,11 +68,11 @@ function storedExpressions(old: ValidatingAdmissionPolicy | undefined) {
   };
 }
 
-function validatePolicy({ object: policy, old }: Write<ValidatingAdmissionPolicy>, errors: FieldErrors): void {
+function validatePolicy({ object: policy, old, settings: { hasFormerCel } }: Write<ValidatingAdmissionPolicy>, errors: FieldErrors): void {
   const { spec } = policy;
   const at = errors.at('spec');
   const stored = storedExpressions(old);
-  const hasParams = spec.paramKind !== undefined;
+  const scope = { hasParams: spec.paramKind !== undefined, hasFormerCel };
   if (spec.failurePolicy === undefined) at.at('failurePolicy').required();
   else if (!FAILURE_POLICIES.includes(spec.failurePolicy)) at.at('failurePolicy').notSupported(spec.failurePolicy, FAILURE_POLICIES);
   if (spec.paramKind) validateParamKind(spec.paramKind, at.at('paramKind'));
@@ -78,12 +81,17 @@ function validatePolicy({ object: policy, old }: Write<ValidatingAdmissionPolicy
   // Types come from them.
   else if ((spec.matchConstraints.resourceRules ?? []).length === 0) at.at('matchConstraints', 'resourceRules').required();
   const areConditionsOld = old && equalJson(spec.paramKind, old.spec.paramKind) && equalJson(spec.matchConditions, old.spec.matchConditions);
-  if (!areConditionsOld) validateMatchConditions(spec.matchConditions, hasParams, stored.conditions, at.at('matchConditions'));
-  validateVariables(spec.variables, hasParams, stored.validations, at.at('variables'));
-  validateOutcomes(policy, stored, at);
+  if (!areConditionsOld) validateMatchConditions(spec.matchConditions, scope, stored.conditions, at.at('matchConditions'));
+  validateVariables(spec.variables, scope, stored.validations, at.at('variables'));
+  validateOutcomes(policy, scope, stored, at);
 }
 
-function validateOutcomes({ metadata, spec }: ValidatingAdmissionPolicy, stored: ReturnType<typeof storedExpressions>, errors: FieldErrors): void {
+function validateOutcomes(
+  { metadata, spec }: ValidatingAdmissionPolicy,
+  given: Pick<PolicyScope, 'hasParams' | 'hasFormerCel'>,
+  stored: ReturnType<typeof storedExpressions>,
+  errors: FieldErrors,
+): void {
   const { validations = [], auditAnnotations = [] } = spec;
   if (validations.length === 0 && auditAnnotations.length === 0) {
     for (const field of ['validations', 'auditAnnotations']) errors.at(field).required(NOTHING_TO_DO);
@@ -91,7 +99,7 @@ function validateOutcomes({ metadata, spec }: ValidatingAdmissionPolicy, stored:
   }
   const { variables = [] } = spec;
   // A policy that declares no variables has none to name.
-  const scope = { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, ...(variables.length > 0 && { variables }) };
+  const scope = { ...given, hasAuthorizer: true, ...(variables.length > 0 && { variables }) };
   for (const [index, validation] of validations.entries()) validateValidation(validation, scope, stored, errors.at('validations').index(index));
   const at = errors.at('auditAnnotations');
   if (auditAnnotations.length > MAX_ANNOTATIONS)
@@ -107,7 +115,7 @@ function validateOutcomes({ metadata, spec }: ValidatingAdmissionPolicy, stored:
 
 const printedAnnotation = ({ key, valueExpression }: AuditAnnotation): object => ({ Key: key, ValueExpression: valueExpression });
 
-type PolicyScope = Pick<Parameters<typeof validateExpression>[1], 'hasParams' | 'hasAuthorizer' | 'variables'>;
+type PolicyScope = Pick<Parameters<typeof validateExpression>[1], 'hasParams' | 'hasAuthorizer' | 'hasFormerCel' | 'variables'>;
 
 function validateValidation(validation: Validation, scope: PolicyScope, stored: ReturnType<typeof storedExpressions>, errors: FieldErrors): void {
   const { expression, message = '', messageExpression = '', reason } = validation;

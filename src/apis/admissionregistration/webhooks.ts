@@ -1,17 +1,16 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
-import { dns1035LabelErrors } from '../../api/names.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../api/names.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { MutatingWebhook, MutatingWebhookConfiguration, ValidatingWebhook } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
-import { validateFullyQualifiedName } from '../validation/fully-qualified-name.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { DEFAULT_WEBHOOK_PORT, validateWebhookClientConfig } from '../validation/webhook-client-config.ts';
 import { expressionsOf, validateMatchConditions } from './match-conditions.ts';
 import { EQUIVALENT, FAIL, FAILURE_POLICIES, MATCH_POLICIES, NEVER, REINVOCATION_POLICIES } from './policies.ts';
 import { defaultWebhookRules, validateRules } from './rules.ts';
-import { reservedNameWarnings } from './reserved-names.ts';
+import { refuseReservedName, reservedNameWarnings } from './reserved-names.ts';
 import { repeats } from '../validation/repeats.ts';
 import { checkEach } from '../../api/validation-run.ts';
 
@@ -53,16 +52,22 @@ export const webhookConfigurationRules: Pick<
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
   prepareForUpdate: (write) => countEmptied(write, 'webhooks'),
-  validate({ object: { webhooks = [] }, old }, errors) {
+  validate(write, errors) {
+    const {
+      object: { webhooks = [] },
+      old,
+      settings: { hasFormerCel },
+    } = write;
     const leniency = old ? leniencyFor(webhooks, old.webhooks ?? []) : STRICT;
     const names = new Set<string>();
     for (const [index, webhook] of webhooks.entries()) {
       const at = errors.at('webhooks').index(index);
-      validateWebhook(webhook, leniency, at);
+      validateWebhook(webhook, leniency, hasFormerCel, at);
       validateReviewVersions(webhook.admissionReviewVersions ?? [], leniency, at.at('admissionReviewVersions'));
       if (!leniency.allowSameNames && webhook.name !== '' && names.has(webhook.name)) at.at('name').duplicate(webhook.name);
       names.add(webhook.name);
     }
+    refuseReservedName(write, errors);
   },
   warnings: reservedNameWarnings,
 };
@@ -103,7 +108,7 @@ function hasInvalidSelector({ namespaceSelector, objectSelector }: Webhook): boo
   return !found.isEmpty;
 }
 
-function validateWebhook(webhook: Webhook, leniency: Leniency, errors: FieldErrors): void {
+function validateWebhook(webhook: Webhook, leniency: Leniency, hasFormerCel: boolean | undefined, errors: FieldErrors): void {
   const { name, rules, failurePolicy, matchPolicy, timeoutSeconds, reinvocationPolicy, clientConfig, matchConditions } = webhook;
   validateFullyQualifiedName(name, errors.at('name'));
   validateRules(rules, errors.at('rules'));
@@ -117,7 +122,8 @@ function validateWebhook(webhook: Webhook, leniency: Leniency, errors: FieldErro
     validateLabelSelector(webhook[field], errors.at(field), { allowInvalidValues: leniency.allowInvalidSelectors });
   validateOptionalChoice(reinvocationPolicy, REINVOCATION_POLICIES, errors.at('reinvocationPolicy'));
   validateWebhookClientConfig(clientConfig, errors.at('clientConfig'));
-  if (!leniency.skipMatchConditions) validateMatchConditions(matchConditions, false, leniency.storedExpressions, errors.at('matchConditions'));
+  if (!leniency.skipMatchConditions)
+    validateMatchConditions(matchConditions, { hasParams: false, hasFormerCel }, leniency.storedExpressions, errors.at('matchConditions'));
 }
 
 function validateSideEffects(value: string | null, choices: readonly string[], errors: FieldErrors): void {
@@ -135,4 +141,12 @@ function validateReviewVersions(versions: readonly string[], leniency: Leniency,
   checkEach(errors, 'versions', versions, check, repeats<string>);
   if (!leniency.allowUnknownReviewVersions && !versions.some(isKnownReview))
     errors.invalid(versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
+}
+
+/** A name under a domain of someone's: three segments at least (apimachinery/pkg/util/validation IsFullyQualifiedName). */
+function validateFullyQualifiedName(name: string, errors: FieldErrors): void {
+  if (name === '') return errors.required();
+  const problems = dns1123SubdomainErrors(name);
+  if (problems.length > 0) errors.invalid(name, problems.join(','));
+  else if (name.split('.').length < 3) errors.invalid(name, 'should be a domain with at least three segments separated by dots');
 }

@@ -74,7 +74,7 @@ function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Dema
   const before = errors.list.length;
   if (place.surround) validateInMetadata(place.resource, value, place.surround(value), errors);
   else validateResources(place.isResource ? place.resource : new Structure(schema as JsonSchema), value, errors);
-  if (errors.list.length === before) validateValue(schema, value, errors, undefined, true);
+  if (errors.list.length === before) validateValue(schema, value, errors, undefined, { isOwnDefault: true });
   return errors.list.length > before || rules === undefined || rules(schema, place.isResource, errors);
 }
 

@@ -12,6 +12,8 @@ import { statefulSets } from './stateful-set.ts';
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image: 'web:1' }] } };
 const selector = { matchLabels: { app: 'web' } };
+const NO_PERCENTAGE =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 const workload = (spec: object = {}): object => ({ metadata: { name: 'web', namespace: 'default' }, spec: { selector, template, ...spec } });
 
 describe('defaults', () => {
@@ -23,6 +25,13 @@ describe('defaults', () => {
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
     });
     expect(decoded(deployments, workload({ replicas: 0, strategy: { type: 'Recreate' } })).spec).toMatchObject({ replicas: 0, strategy: { type: 'Recreate' } });
+  });
+
+  test('what a rolling update leaves out is 0 where updates do not roll', () => {
+    const deployment = decoded(deployments, workload({ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: '50%' } } }));
+    expect(deployment.spec.strategy).toEqual({ type: 'Recreate', rollingUpdate: { maxUnavailable: 0, maxSurge: '50%' } });
+    const set = decoded(statefulSets, workload({ updateStrategy: { type: 'OnDelete', rollingUpdate: {} } }));
+    expect(set.spec.updateStrategy).toEqual({ type: 'OnDelete', rollingUpdate: { partition: 0 } });
   });
 
   test('a daemon set counts its templates from one', () => {
@@ -106,6 +115,16 @@ const CASES: readonly [name: string, definition: ResourceDefinition, spec: objec
     [
       "spec.strategy.rollingUpdate.maxSurge: Invalid value: \"x\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
       'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "120%": must not be greater than 100%',
+    ],
+  ],
+  [
+    'a text that is no percentage, told as JSON, and counted as 0 whatever number it begins with',
+    deployments,
+    { strategy: { rollingUpdate: { maxUnavailable: '\u0000', maxSurge: '+5%' } } },
+    [
+      `spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "\\u0000": ${NO_PERCENTAGE}`,
+      `spec.strategy.rollingUpdate.maxSurge: Invalid value: "+5%": ${NO_PERCENTAGE}`,
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "\\u0000": may not be 0 when `maxSurge` is 0',
     ],
   ],
   [

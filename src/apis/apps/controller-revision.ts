@@ -3,19 +3,17 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import { isJsonObject } from '../../encoding/json.ts';
 import { defineResource } from '../define.ts';
 import type { ControllerRevision } from '../facts/types/apps-v1.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 
 /** A state of a workload's template, kept so that it can be gone back to. */
 export const controllerRevisions = defineResource<ControllerRevision>('apps/v1/controllerrevisions', {
+  validatesFinalizerNames: true,
   validate({ object: controllerRevision, old }, errors) {
-    validateFinalizerNames(controllerRevision.metadata, errors);
     validateNonNegative(controllerRevision.revision, errors.at('revision'));
     if (old) validateUnchanged(controllerRevision.data, old.data, errors.at('data'));
     else validateData(controllerRevision, errors.at('data'));
   },
-  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
   validatesWhole: 'after',
 
   cells: {

@@ -6,7 +6,7 @@ import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, v
 import { defineResource } from '../define.ts';
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { amountOf, invalidIntOrPercent, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { formatLabelSelector, formatLabels, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
@@ -46,6 +46,7 @@ const STATUS: StatusCounts = {
 
 /** One pod of a template on every node. */
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
+  validatesFinalizerNames: true,
   bookmark: { annotations: { [TEMPLATE_GENERATION]: '0' } },
   generation: 'spec',
 
@@ -71,13 +72,9 @@ export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
     setTemplateGeneration(daemonSet, templateGeneration(old) + (isChanged ? 1n : 0n));
   },
 
-  validate(write, errors) {
-    validateFinalizerNames(write.object.metadata, errors);
-    validateSpec(write, errors.at('spec'));
-  },
+  validate: (write, errors) => validateSpec(write, errors.at('spec')),
   validateUpdate(write, errors) {
     const { object: daemonSet, old } = write;
-    validateFinalizerNames(daemonSet.metadata, errors);
     validateSameSelector(daemonSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
     validateSpec(write, errors.at('spec'));
   },
@@ -132,13 +129,13 @@ function defaultUpdateStrategy(strategy: DaemonSetUpdateStrategy): void {
   else if (strategy.rollingUpdate) strategy.rollingUpdate = { maxUnavailable: 0, maxSurge: 0, ...strategy.rollingUpdate };
 }
 
-function validateSpec({ object: { spec }, old, settings }: Write<DaemonSet>, errors: FieldErrors): void {
+function validateSpec({ object: { spec }, old, settings, sentEmpty }: Write<DaemonSet>, errors: FieldErrors): void {
   const at = errors.at('template');
   validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.spec.selector) });
   const selector = parsedSelector(spec.selector);
   validateMatches(selector?.matches(spec.template.metadata.labels) ?? true, spec.template, at);
   if (spec.selector) validateNotEmpty(spec.selector, 'daemonset', errors.at('selector'));
-  validatePodTemplateSpec(spec.template, at, { old: old?.spec.template, settings });
+  validatePodTemplateSpec(spec.template, at, { old: old?.spec.template, settings, sentEmpty: sentEmpty.at('spec', 'template') });
   validateRunsForever(spec.template, 'DaemonSet', at);
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
@@ -162,6 +159,6 @@ function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpda
   validateAtMost100Percent(maxSurge, surge);
   const hasUnavailable = amountOf(maxUnavailable) !== 0;
   const hasSurge = amountOf(maxSurge) !== 0;
-  if (hasUnavailable && hasSurge) surge.invalid(maxSurge, 'may not be set when maxUnavailable is non-zero');
+  if (hasUnavailable && hasSurge) invalidIntOrPercent(maxSurge, 'may not be set when maxUnavailable is non-zero', surge);
   if (!hasUnavailable && !hasSurge) unavailable.required('cannot be 0 when maxSurge is 0');
 }

@@ -9,7 +9,7 @@ import { defineResource } from '../define.ts';
 import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '../facts/types/apps-v1.ts';
 import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { amountOf, invalidIntOrPercent, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
@@ -131,14 +131,15 @@ function normalizeRollback(annotations: Record<string, string>): void {
 
 function defaultStrategy(strategy: DeploymentStrategy): void {
   strategy.type ||= ROLLING_UPDATE;
-  if (strategy.type !== ROLLING_UPDATE) return;
-  strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
+  if (strategy.type === ROLLING_UPDATE) strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
+  // Upstream's internal type has no room for what was not given.
+  else if (strategy.rollingUpdate) strategy.rollingUpdate = { maxUnavailable: 0, maxSurge: 0, ...strategy.rollingUpdate };
 }
 
-function validateSpec({ object: { metadata, spec }, old, settings }: Write<Deployment>, errors: FieldErrors): void {
+function validateSpec({ object: { metadata, spec }, old, settings, sentEmpty }: Write<Deployment>, errors: FieldErrors): void {
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
-  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings });
+  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings, sentEmpty: sentEmpty.at('spec', 'template') });
   validateStrategy(spec.strategy, errors.at('strategy'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateNonNegative(spec.revisionHistoryLimit, errors.at('revisionHistoryLimit'));
@@ -168,6 +169,6 @@ function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpda
   const at = errors.at('maxUnavailable');
   validateIntOrPercent(maxUnavailable, at);
   validateIntOrPercent(maxSurge, errors.at('maxSurge'));
-  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) at.invalid(maxUnavailable, 'may not be 0 when `maxSurge` is 0');
+  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) invalidIntOrPercent(maxUnavailable, 'may not be 0 when `maxSurge` is 0', at);
   validateAtMost100Percent(maxUnavailable, at);
 }

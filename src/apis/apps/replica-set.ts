@@ -85,9 +85,9 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
   },
 });
 
-function validateSpec({ object: { spec }, old, settings }: Write<ReplicaSet>, errors: FieldErrors): void {
+function validateSpec({ object: { spec }, old, settings, sentEmpty }: Write<ReplicaSet>, errors: FieldErrors): void {
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
-  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings });
+  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings, sentEmpty: sentEmpty.at('spec', 'template') });
 }

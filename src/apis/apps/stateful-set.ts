@@ -1,5 +1,6 @@
 import type { KindSettings } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
+import { type EmptyPaths, NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
@@ -14,7 +15,7 @@ import { isFeatureOn } from '../features.ts';
 import { validateAnnotations } from '../../registry/metadata.ts';
 import { validateVolumeClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { amountOf, invalidIntOrPercent, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { parsedSelector, shownSelector, validateLabelMap } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
@@ -74,6 +75,8 @@ interface SpecOptions {
   /** The old template was refused already by today's rules. */
   skipsTemplate: boolean;
   oldTemplate?: PodTemplateSpec;
+  /** What of the spec was sent empty. */
+  sentEmpty: EmptyPaths;
 }
 
 const updateRules: UpdateRules<StatefulSet> = {
@@ -81,9 +84,10 @@ const updateRules: UpdateRules<StatefulSet> = {
     dropGatedTemplateFields(spec.template, old.spec.template, settings);
     dropMaxUnavailable(spec, old.spec, settings);
   },
-  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
+  validateUpdate({ object: { metadata, spec }, old, settings, sentEmpty }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'), { settings, isUpdate: true, skipsTemplate: isRefused(old.spec, settings), oldTemplate: old.spec.template });
+    const skipsTemplate = isRefused(old.spec, settings);
+    validateSpec(spec, errors.at('spec'), { settings, isUpdate: true, skipsTemplate, oldTemplate: old.spec.template, sentEmpty: sentEmpty.at('spec') });
     if (!equalJson(fixedPart(spec), fixedPart(old.spec)))
       errors.at('spec').forbidden(`updates to statefulset spec for fields other than ${quotedList(CHANGEABLE)} are forbidden`);
   },
@@ -110,9 +114,9 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
     dropMaxUnavailable(spec, undefined, settings);
     dropGatedTemplateFields(spec.template, undefined, settings);
   },
-  validate({ object: { metadata, spec }, settings }, errors) {
+  validate({ object: { metadata, spec }, settings, sentEmpty }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'), { settings, isUpdate: false, skipsTemplate: false });
+    validateSpec(spec, errors.at('spec'), { settings, isUpdate: false, skipsTemplate: false, sentEmpty: sentEmpty.at('spec') });
   },
   warnings({ object: { metadata, spec }, old }) {
     const warnings = old && old.metadata.generation === metadata.generation ? [] : podTemplateWarnings(spec.template, 'spec.template');
@@ -154,9 +158,10 @@ function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy, settings: Ki
     strategy.type = ROLLING_UPDATE;
     strategy.rollingUpdate ??= {};
   }
-  if (strategy.type !== ROLLING_UPDATE || !strategy.rollingUpdate) return;
+  if (!strategy.rollingUpdate) return;
+  // Of other types too: upstream's internal type has no room for what was not given.
   strategy.rollingUpdate.partition ??= 0;
-  if (isFeatureOn(settings, 'MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1;
+  if (strategy.type === ROLLING_UPDATE && isFeatureOn(settings, 'MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1;
 }
 
 /** Its type is written into it, as it was when these were objects of their own (kubernetes/kubernetes#87583). */
@@ -189,7 +194,7 @@ function fixedPart(spec: StatefulSetSpec): object {
 
 function isRefused(spec: StatefulSetSpec, settings: KindSettings): boolean {
   const errors = new FieldErrors();
-  validateSpec(spec, errors, { settings, isUpdate: true, skipsTemplate: false, oldTemplate: spec.template });
+  validateSpec(spec, errors, { settings, isUpdate: true, skipsTemplate: false, oldTemplate: spec.template, sentEmpty: NOTHING_EMPTY });
   return !errors.isEmpty;
 }
 
@@ -230,7 +235,7 @@ function validateRollingUpdate({ partition, maxUnavailable }: RollingUpdateState
   if (maxUnavailable === undefined) return;
   const at = errors.at('maxUnavailable');
   validateIntOrPercent(maxUnavailable, at);
-  if (amountOf(maxUnavailable) === 0) at.invalid(maxUnavailable, 'cannot be 0');
+  if (amountOf(maxUnavailable) === 0) invalidIntOrPercent(maxUnavailable, 'cannot be 0', at);
   validateAtMost100Percent(maxUnavailable, at);
 }
 
@@ -241,13 +246,13 @@ function validateRetention({ persistentVolumeClaimRetentionPolicy: policy }: Sta
   }
 }
 
-function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { settings, skipsTemplate, oldTemplate }: SpecOptions): void {
+function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { settings, skipsTemplate, oldTemplate, sentEmpty }: SpecOptions): void {
   const selector = parsedSelector(spec.selector);
   if (selector === undefined) return errors.at('selector').invalid(shownSelector(spec.selector), '');
   const at = errors.at('template');
   const template = asMade(spec);
   validateMatches(selector.isEmpty || selector.matches(template.metadata.labels), template, at);
-  if (!skipsTemplate) validatePodTemplateSpec(template, at, { old: oldTemplate, settings });
+  if (!skipsTemplate) validatePodTemplateSpec(template, at, { old: oldTemplate, settings, sentEmpty: sentEmpty.at('template') });
   // Asked a second time, as the reference does.
   validateLabelMap(template.metadata.labels ?? {}, at.at('labels'));
   validateAnnotations(template.metadata.annotations, at.at('annotations'));

@@ -41,6 +41,7 @@ const GATED: GatedFields = [['HPAConfigurableTolerance', ['spec.behavior.scaleUp
 
 /** How many replicas something has, by what is measured. Stored as v2; v1 knows CPU only, and carries the rest along in annotations. */
 export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>('autoscaling/v2/horizontalpodautoscalers', {
+  validatesFinalizerNames: true,
   alsoServed: [
     {
       group: 'autoscaling',
@@ -68,14 +69,8 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   prepareForCreate: ({ object: autoscaler, settings }) => dropGatedFields(GATED, autoscaler, undefined, settings),
   prepareForUpdate: ({ object: autoscaler, old, settings }) => dropGatedFields(GATED, autoscaler, old, settings),
 
-  validate({ object: { metadata, spec }, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, undefined, errors.at('spec'), settings);
-  },
-  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, old.spec, errors.at('spec'), settings);
-  },
+  validate: ({ object: { spec }, settings }, errors) => validateSpec(spec, undefined, errors.at('spec'), settings),
+  validateUpdate: ({ object: { spec }, old, settings }, errors) => validateSpec(spec, old.spec, errors.at('spec'), settings),
 
   subresources: {
     status: {

@@ -1,11 +1,10 @@
-import type { KindSettings } from '../../registry/write.ts';
+import type { Write } from '../../registry/write.ts';
 import { ageSince } from '../../util/duration.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { containerImages, containerNames, podNameWarnings } from '../apps/workload.ts';
 import { type PodTemplateOptions, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../facts/types/batch-v1.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector, shownSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { cronScheduleError } from './cron-schedule.ts';
@@ -19,6 +18,7 @@ const NAME_MAX_LENGTH = 52;
 
 /** Jobs, at times. */
 export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
+  validatesFinalizerNames: true,
   generation: 'spec',
 
   default({ spec }, context) {
@@ -33,16 +33,12 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
   prepareForUpdate: ({ object: { spec }, old, settings }) =>
     dropGatedTemplateFields(spec.jobTemplate.spec.template, old.spec.jobTemplate.spec.template, settings),
 
-  validate({ object: { metadata, spec }, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, undefined, errors.at('spec'), settings);
-    const name = metadata.name ?? '';
+  validate(write, errors) {
+    validateSpec(write, errors.at('spec'));
+    const name = write.object.metadata.name ?? '';
     if (Buffer.byteLength(name) > NAME_MAX_LENGTH) errors.at('metadata', 'name').invalid(name, `must be no more than ${NAME_MAX_LENGTH} characters`);
   },
-  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, old.spec, errors.at('spec'), settings);
-  },
+  validateUpdate: (write, errors) => validateSpec(write, errors.at('spec')),
   warnings({ object: { metadata, spec }, old }) {
     const warnings = old ? [] : podNameWarnings(metadata.name);
     if (!old || old.metadata.generation !== metadata.generation) warnings.push(...jobSpecWarnings(spec.jobTemplate.spec, 'spec.jobTemplate.spec'));
@@ -69,7 +65,8 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
   },
 });
 
-function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, errors: FieldErrors, settings: KindSettings): void {
+function validateSpec({ object: { spec }, old: before, settings, sentEmpty }: Write<CronJob>, errors: FieldErrors): void {
+  const old = before?.spec;
   if (spec.schedule === '') errors.at('schedule').required();
   else validateSchedule(spec, old, errors.at('schedule'));
   validateNonNegative(spec.startingDeadlineSeconds, errors.at('startingDeadlineSeconds'));
@@ -77,7 +74,11 @@ function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, errors: F
   const policy = spec.concurrencyPolicy ?? '';
   if (policy === '') errors.at('concurrencyPolicy').required();
   else if (!CONCURRENCY_POLICIES.includes(policy)) errors.at('concurrencyPolicy').notSupported(policy, CONCURRENCY_POLICIES);
-  validateTemplate(spec.jobTemplate, errors.at('jobTemplate', 'spec'), { old: old?.jobTemplate.spec.template, settings });
+  validateTemplate(spec.jobTemplate, errors.at('jobTemplate', 'spec'), {
+    old: old?.jobTemplate.spec.template,
+    settings,
+    sentEmpty: sentEmpty.at('spec', 'jobTemplate', 'spec', 'template'),
+  });
   validateNonNegative(spec.successfulJobsHistoryLimit, errors.at('successfulJobsHistoryLimit'));
   validateNonNegative(spec.failedJobsHistoryLimit, errors.at('failedJobsHistoryLimit'));
 }

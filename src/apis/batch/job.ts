@@ -1,4 +1,4 @@
-import type { KindContext, KindSettings } from '../../registry/write.ts';
+import type { KindContext, KindSettings, Write } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
@@ -31,6 +31,7 @@ const PASSING_STATES = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 
 /** Pods that run until so many of them have succeeded. */
 export const jobs = defineResource<Job>('batch/v1/jobs', {
+  validatesFinalizerNames: true,
   generation: 'spec',
   deletion: {
     // Kept from the time when clients deleted the pods themselves.
@@ -58,17 +59,17 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
   // Labels that are generated after a job was defaulted become its own when it is read, and are stored with the next write (pkg/apis/batch/v1/defaults.go).
   storage: { defaultsOnRead: true },
 
-  validate({ object: job, old, settings }, errors) {
-    validateFinalizerNames(job.metadata, errors);
+  validate(write, errors) {
+    const { object: job, old } = write;
     validateGeneratedSelector(job, errors, old);
-    validateSpec(job.spec, errors.at('spec'), old?.spec, settings);
+    validateSpec(write, errors.at('spec'));
     validatePodHostname(job, errors.at('metadata', 'name'));
   },
   validatesWhole: 'before',
-  validateUpdate({ object: job, old, settings }, errors) {
-    validateFinalizerNames(job.metadata, errors);
+  validateUpdate(write, errors) {
+    const { object: job, old, settings } = write;
     const at = errors.at('spec');
-    validateSpec(job.spec, at, old.spec, settings);
+    validateSpec(write, at);
     validateCompletionsChange(job.spec, old.spec, at.at('completions'));
     validateSameSelector(job.spec.selector, old.spec.selector, at.at('selector'));
     validateTemplateChange(job, old, at.at('template'), settings);
@@ -121,7 +122,7 @@ function takeTemplateLabels({ metadata, spec }: Job): void {
 }
 
 /** What is filled in inside of a CronJob's template too. */
-export function defaultJobTemplate(spec: JobSpec, context: Pick<KindContext, 'turns'>): void {
+export function defaultJobTemplate(spec: JobSpec, context: Pick<KindContext, 'settings' | 'turns'>): void {
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
   defaultPodTemplateSpec(spec.template, context);
 }
@@ -155,9 +156,9 @@ function validateHasLabel({ metadata: { labels = {} } }: PodTemplateSpec, key: s
   else if (labels[key] !== expected) errors.invalid(labels, `must be '${expected}'`);
 }
 
-function validateSpec(spec: JobSpec, errors: FieldErrors, old: JobSpec | undefined, settings: KindSettings): void {
-  validateJobTemplate(spec, errors, { old: old?.template, settings });
-  if (spec.selector) validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.selector) });
+function validateSpec({ object: { spec }, old, settings, sentEmpty }: Write<Job>, errors: FieldErrors): void {
+  validateJobTemplate(spec, errors, { old: old?.spec.template, settings, sentEmpty: sentEmpty.at('spec', 'template') });
+  if (spec.selector) validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.spec.selector) });
   else errors.at('selector').required();
   validateMatches(parsedSelector(spec.selector)?.matches(spec.template.metadata.labels) ?? true, spec.template, errors.at('template'));
 }

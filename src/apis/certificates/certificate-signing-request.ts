@@ -108,7 +108,7 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
 function updateRules(writable: Writable): UpdateRules<CertificateSigningRequest> {
   return {
     validatesWhole: 'before',
-    // Judged here, since upstream does it last.
+    // Validated here, since upstream does it last.
     validatesMetadataUpdate: false,
     validateUpdate({ object: request, old }, errors) {
       validateConditionsUpdate(request, old, writable === 'approval', errors.at('status', 'conditions'));

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { bitString, contextTag, der, integer, oid, sequence, set, utf8String } from '../../encoding/der.ts';
 import { cellsOf, created, updated } from '../testing/kind-tester.ts';
 import { certificateRequestProblem } from './certificate-request.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { createAuthority, signCertificate } from '../../serving/certificates/create.ts';
+import { tellingDurations } from './certificate-duration.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { certificateProblem } from './issued-certificate.ts';
 
@@ -139,5 +142,30 @@ describe('signing requests', () => {
       updated(certificateSigningRequests, object, (next) => void Object.assign(next, { status: { certificate } }), subresource).problems;
     expect(give('status')).toContain('status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block');
     expect(updated(certificateSigningRequests, object, (next) => void (next.spec.signerName = 'other.com/x')).object.spec).toEqual(object.spec);
+  });
+
+  test.each([
+    ['kubernetes.io/kube-apiserver-client', 3600, 'kubernetes.io/kube-apiserver-client honored'],
+    ['example.com/x', 3600, 'other honored'],
+    ['example.com/x', 7200, 'other ignored'],
+    ['example.com/x', undefined, undefined],
+  ])('of %s for %s seconds are counted when they get a certificate of an hour', (signerName, expirationSeconds, expected) => {
+    const heard: string[] = [];
+    const definition = tellingDurations(certificateSigningRequests as unknown as ResourceDefinition, (signer, isHonored) =>
+      heard.push(`${signer} ${isHonored ? 'honored' : 'ignored'}`),
+    );
+    const notBefore = new Date('2026-11-16T12:00:00Z');
+    const { certPem } = signCertificate(createAuthority({ commonName: 'ca' }), {
+      commonName: 'x',
+      usages: ['client'],
+      notBefore,
+      notAfter: new Date(notBefore.getTime() + 3_700_000),
+    });
+    const { object: old } = created(certificateSigningRequests, sent({ signerName, ...(expirationSeconds && { expirationSeconds }) }));
+    const signed = { ...old, status: { certificate: Buffer.from(certPem).toString('base64') } };
+    const { afterUpdate } = definition.subresources!['status']!.update!;
+    afterUpdate!(signed, old);
+    afterUpdate!(signed, signed);
+    expect(heard).toEqual(expected === undefined ? [] : [expected]);
   });
 });

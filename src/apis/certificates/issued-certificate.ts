@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { quote } from '../../util/go-quote.ts';
 import { pemBlocks } from '../../encoding/pem.ts';
+import { isCertificate } from '../validation/ca-bundle.ts';
 
 const CERTIFICATE = 'CERTIFICATE';
 
@@ -16,12 +16,4 @@ export function certificateProblem(pem: string): string | undefined {
     count++;
   }
   return count === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
-}
-
-function isCertificate(bytes: Buffer): boolean {
-  try {
-    return new X509Certificate(bytes).raw.length === bytes.length;
-  } catch {
-    return false;
-  }
 }

@@ -3,7 +3,6 @@ import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodCertificateRequest, PodCertificateRequestSpec } from '../facts/types/certificates-v1beta1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { isKubernetesSigner, validateSignerName } from '../validation/signer-name.ts';
@@ -37,16 +36,11 @@ const SPEC: InternalFields = [
 
 /** A kubelet asks for a certificate for one of its pods (KEP-4317). Who may write the outcome, admission says. */
 export const podCertificateRequests = defineResource<PodCertificateRequest>('certificates.k8s.io/v1beta1/podcertificaterequests', {
+  validatesFinalizerNames: true,
   allowsUnconditionalUpdate: false,
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'));
-  },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateUnchanged(spec, old.spec, errors.at('spec'), () => internalForm(spec, SPEC));
-  },
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, errors.at('spec'), () => internalForm(spec, SPEC)),
 
   subresources: {
     status: {

@@ -5,7 +5,6 @@ import { equalJson } from '../../encoding/json-equal.ts';
 import { configMapKeyErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { ConfigMap } from '../facts/types/core-v1.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 
 /** Of a ConfigMap's or Secret's values together. */
 export const MAX_DATA_BYTES = 1024 * 1024;
@@ -14,8 +13,8 @@ const IMMUTABLE = 'field is immutable when `immutable` is set';
 
 /** Configuration that pods read. Stored whole; up to 1 MiB of values. */
 export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
-  validate({ object: { metadata, data = {}, binaryData = {} } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validatesFinalizerNames: true,
+  validate({ object: { data = {}, binaryData = {} } }, errors) {
     for (const key of Object.keys(data)) {
       const at = errors.at('data').key(key);
       for (const error of configMapKeyErrors(key)) at.invalid(key, error);
@@ -27,7 +26,6 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
 
   validatesWhole: 'after',
   validateUpdate(write, errors) {
-    validateFinalizerNames(write.object.metadata, errors);
     // `data` that is not there is defaulted to an empty map, so that an empty one makes no difference.
     const sentEmpty = write.sentEmpty.without('data');
     if (write.old.immutable) validateImmutable({ ...write, sentEmpty }, ['data', 'binaryData'], errors);

@@ -6,7 +6,6 @@ import { defineResource } from '../define.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../facts/types/core-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateEndpointIp } from '../validation/endpoint-ip.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
 import { validatePortNumber } from '../validation/ports.ts';
 import { checkEach, gatheredApart } from '../../api/validation-run.ts';
@@ -19,6 +18,7 @@ const SHOWN_ADDRESSES = 3;
 
 /** The addresses behind a service, in one object: what EndpointSlices replace. */
 export const endpoints = defineResource<Endpoints>('v1/endpoints', {
+  validatesFinalizerNames: true,
   storage: { prefix: 'services/endpoints' },
   createsOnUpdate: true,
   deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
@@ -27,8 +27,7 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
     for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ||= 'TCP';
   },
 
-  validate({ object: { metadata, subsets = [] }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { subsets = [] }, old, settings }, errors) {
     const found = new FieldErrors('subsets');
     gatheredApart(errors, found);
     checkEach(found, 'subsets', subsets, (subset, index) => validateSubset(subset, found.index(index), settings));
@@ -36,7 +35,6 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
     if (!found.isEmpty && !(old && equalJson(old.subsets ?? [], subsets))) errors.list.push(...found.list);
   },
   validatesWhole: 'after',
-  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
   warnings({ object: { metadata, subsets = [] } }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];

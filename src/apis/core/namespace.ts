@@ -15,6 +15,7 @@ const NAME_LABEL = 'kubernetes.io/metadata.name';
  * /finalize by the controller that has emptied it.
  */
 export const namespaces = defineResource<Namespace>('v1/namespaces', {
+  validatesFinalizerNames: true,
   naming: { errors: labelName },
 
   /** So that selectors can name a namespace. A generated name is not known yet: `prepareForCreate` sees it. */
@@ -35,12 +36,9 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
   },
 
   validatesWhole: 'before',
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     for (const finalizer of spec.finalizers ?? []) validateFinalizer(finalizer, errors.at('spec', 'finalizers'));
   },
-
-  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
   deletion: {
     foregroundUnlessOrphaned: true,

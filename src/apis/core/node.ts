@@ -61,10 +61,9 @@ export const nodes = defineResource<Node>('v1/nodes', {
   subresources: {
     status: {
       update: {
-        prepareForUpdate({ object: node, old, settings }) {
+        prepareForUpdate({ object: node, old }) {
           node.spec = clone(old.spec);
           if (!old.status.config) delete node.status.config;
-          dropGatedFields(GATED, node, old, settings);
         },
         validateUpdate: validateNodeUpdate,
       },

@@ -6,23 +6,31 @@ import { compareQuantities, parseQuantity, quantityAt } from '../../api/quantity
 import { defineResource } from '../define.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateVolumeClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { validateOwnMetadata } from '../validation/own-metadata.ts';
 import { isNativeResource, isWholeNumber, validateResourceQuantity } from '../validation/resource-names.ts';
+import { ATTRIBUTES_FIXED } from './persistent-volume.ts';
 import { STORAGE_CLASS_ANNOTATION, accessModesText, phaseOf, storageClassOf } from './persistent-volume/cells.ts';
 import { internalPodPart } from './pod/internal-form.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
-import { formDiff } from './pod/update.ts';
+import { internalDiff } from './pod/internal-diff.ts';
 
 const STORAGE = 'storage';
 const BOUND = 'Bound';
+const GATED: GatedFields = [['VolumeAttributesClass', ['spec.volumeAttributesClassName']]];
+/** Each for itself. */
+const GATED_STATUS: readonly GatedFields[] = ['currentVolumeAttributesClassName', 'modifyVolumeStatus'].map((field) => [
+  ['VolumeAttributesClass', [`status.${field}`]],
+]);
 const RESIZE_STATUSES = ['ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizeInProgress', 'NodeResizeInfeasible', 'NodeResizePending'];
 
 /** A pod's wish for storage, which a volume fulfils. */
 export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/persistentvolumeclaims', {
+  validatesFinalizerNames: true,
   // A new claim is stored without a phase.
   storage: { defaultsOnRead: true },
   default({ spec, status }) {
@@ -30,17 +38,17 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
     spec.volumeMode ??= 'Filesystem';
     for (const list of [spec.resources.limits, spec.resources.requests, status.capacity, status.allocatedResources]) roundToThousandths(list);
   },
-  prepareForCreate: ({ object: { spec }, settings }) => settleDataSources(spec, undefined, settings),
+  prepareForCreate({ object: claim, settings }) {
+    dropGatedFields(GATED, claim, undefined, settings);
+    settleDataSources(claim.spec, undefined, settings);
+  },
   prepareForUpdate({ object: claim, old, settings }) {
+    dropGatedFields(GATED, claim, old, settings);
     settleDataSources(claim.spec, old.spec, settings);
   },
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateVolumeClaimSpec(spec, errors.at('spec'));
-  },
-  validateUpdate({ object: claim, old }, errors) {
-    validateFinalizerNames(claim.metadata, errors);
+  validate: ({ object: { spec } }, errors) => validateVolumeClaimSpec(spec, errors.at('spec')),
+  validateUpdate({ object: claim, old, settings }, errors) {
     validateOwnMetadata(claim.metadata, true, errors);
     validateVolumeClaimSpec(claim.spec, errors.at('spec'), {
       allowInvalidSelector: hasInvalidSelector(old.spec),
@@ -49,13 +57,16 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
     validateSpecKept(claim, old, errors);
     validateSize(claim, old, errors.at('spec', 'resources', 'requests', STORAGE));
     validateUnchanged(claim.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
-    validateAttributesClass(claim, old, errors.at('spec', 'volumeAttributesClassName'));
+    validateAttributesClass(claim, old, settings, errors.at('spec', 'volumeAttributesClassName'));
   },
   warnings: claimWarnings,
 
   subresources: {
     status: {
       update: {
+        prepareForUpdate({ object: claim, old, settings }) {
+          for (const gated of GATED_STATUS) dropGatedFields(gated, claim, old, settings);
+        },
         validateUpdate({ object: { metadata, spec, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           if ((spec.accessModes ?? []).length === 0) errors.at('Spec', 'accessModes').required();
@@ -123,7 +134,7 @@ function validateSpecKept(claim: PersistentVolumeClaim, old: PersistentVolumeCla
     if (before.volumeAttributesClassName !== undefined) after.volumeAttributesClassName = before.volumeAttributesClassName;
   }
   if (isSameSpec(before, after)) return;
-  const diff = formDiff(internalPodPart('PersistentVolumeClaimSpec', before), internalPodPart('PersistentVolumeClaimSpec', after));
+  const diff = internalDiff(before, after, (value) => internalPodPart('PersistentVolumeClaimSpec', value));
   errors.at('spec').forbidden(`spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${diff}`);
 }
 
@@ -157,9 +168,11 @@ function validateSize({ spec }: PersistentVolumeClaim, old: PersistentVolumeClai
   if (isLess && compare(size, old.status.capacity?.[STORAGE]) <= 0) errors.forbidden('field can not be less than status.capacity');
 }
 
-function validateAttributesClass({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim, errors: FieldErrors): void {
+function validateAttributesClass({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim, settings: KindSettings, errors: FieldErrors): void {
   const name = spec.volumeAttributesClassName;
-  if (name === old.spec.volumeAttributesClassName || old.status.currentVolumeAttributesClassName === undefined || name) return;
+  if (name === old.spec.volumeAttributesClassName) return;
+  if (!isFeatureOn(settings, 'VolumeAttributesClass')) errors.forbidden(ATTRIBUTES_FIXED);
+  if (old.status.currentVolumeAttributesClassName === undefined || name) return;
   errors.forbidden(`update to ${name === undefined ? 'nil' : 'empty string'} is forbidden when status.currentVolumeAttributesClassName is not nil`);
 }
 

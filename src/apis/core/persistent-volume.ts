@@ -12,6 +12,7 @@ import type {
   VolumeNodeAffinity,
 } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { deprecatedNodeLabel } from '../validation/deprecated-node-labels.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -21,10 +22,12 @@ import { VOLUME_SOURCES } from './persistent-volume/sources.ts';
 import { validateVolumeSpec } from './persistent-volume/spec.ts';
 import { internalPodPart } from './pod/internal-form.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
-import { formDiff } from './pod/update.ts';
+import { internalDiff } from './pod/internal-diff.ts';
 import { defaultVolume } from './pod/volume-defaults.ts';
 
 const PENDING = 'Pending';
+const GATED: GatedFields = [['VolumeAttributesClass', ['spec.volumeAttributesClassName']]];
+export const ATTRIBUTES_FIXED = 'update is forbidden when the VolumeAttributesClass feature gate is disabled';
 const MOUNT_OPTIONS_ANNOTATION = 'volume.beta.kubernetes.io/mount-options';
 /** Kinds of volumes that can be mounted with options. */
 const MOUNTABLE = [
@@ -73,9 +76,12 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     roundToThousandths(spec.capacity);
     defaultVolumeSources(spec);
   },
-  prepareForCreate({ object: volume, now }) {
+  prepareForCreate({ object: volume, settings, now }) {
+    dropGatedFields(GATED, volume, undefined, settings);
     volume.status = { phase: PENDING, lastPhaseTransitionTime: timeOf(now) };
   },
+
+  prepareForUpdate: ({ object: volume, old, settings }) => dropGatedFields(GATED, volume, old, settings),
 
   // An update is validated whole twice, and what updates must keep only once.
   validatesMetadataUpdate: false,
@@ -92,8 +98,10 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     validateUnchanged(volume.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
     if (old.spec.nodeAffinity && !isFeatureOn(settings, 'MutablePVNodeAffinity'))
       validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
-    const isDropped = old.spec.volumeAttributesClassName !== undefined && volume.spec.volumeAttributesClassName === undefined;
-    if (isDropped) errors.at('spec', 'volumeAttributesClassName').forbidden('update from non-nil value to nil is forbidden');
+    const [name, former] = [volume.spec.volumeAttributesClassName, old.spec.volumeAttributesClassName];
+    const at = errors.at('spec', 'volumeAttributesClassName');
+    if (name !== former && !isFeatureOn(settings, 'VolumeAttributesClass')) at.forbidden(ATTRIBUTES_FIXED);
+    if (former !== undefined && name === undefined) at.forbidden('update from non-nil value to nil is forbidden');
   },
   warnings: volumeWarnings,
 
@@ -152,7 +160,7 @@ function validateSourceKept(spec: PersistentVolumeSpec, old: PersistentVolumeSpe
     after.csi = csi;
   }
   if (equalJson(before, after)) return;
-  const diff = formDiff(internalPodPart('PersistentVolumeSource', before), internalPodPart('PersistentVolumeSource', after));
+  const diff = internalDiff(before, after, (value) => internalPodPart('PersistentVolumeSource', value));
   errors.forbidden(`spec.persistentvolumesource is immutable after creation\n${diff}`);
 }
 

@@ -76,7 +76,7 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
 
 const isEmpty = (labels: Record<string, string> | undefined): boolean => Object.keys(labels ?? {}).length === 0;
 
-function validateSpec({ object: { spec }, old, settings }: Write<ReplicationController>, errors: FieldErrors): void {
+function validateSpec({ object: { spec }, old, settings, sentEmpty }: Write<ReplicationController>, errors: FieldErrors): void {
   const { selector = {}, template } = spec;
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   if (isEmpty(selector)) errors.at('selector').required();
@@ -89,6 +89,6 @@ function validateSpec({ object: { spec }, old, settings }: Write<ReplicationCont
     template,
     at,
   );
-  validatePodTemplateSpec(template, at, { old: old?.spec.template, settings });
+  validatePodTemplateSpec(template, at, { old: old?.spec.template, settings, sentEmpty: sentEmpty.at('spec', 'template') });
   validateRunsForever(template, 'ReplicationController', at);
 }

@@ -44,24 +44,23 @@ const SELECTOR: InternalFields = [
 
 /** How much a namespace may use in all. */
 export const resourceQuotas = defineResource<ResourceQuota>('v1/resourcequotas', {
+  validatesFinalizerNames: true,
   default({ spec, status }) {
     for (const list of [spec.hard, status.hard, status.used]) roundToThousandths(list);
   },
 
-  validate({ object: { metadata, spec, status } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec, status } }, errors) {
     validateSpec(spec, errors.at('spec'));
     validateStatus(status, errors.at('status'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validateUpdate({ object: { spec }, old }, errors) {
     validateSpec(spec, errors.at('spec'));
     const before = new Set(old.spec.scopes);
     const after = new Set(spec.scopes);
     if (before.size !== after.size || ![...after].every((scope) => before.has(scope)))
       errors.at('spec', 'scopes').invalid(spec.scopes ?? null, 'field is immutable');
   },
-  warnings: ({ object: quota, old }) => (old ? [] : lopsidedLimits(quota.spec.hard ?? {})),
+  warnings: ({ object: quota, old }) => (old ? [] : unpairedLimitWarnings(quota.spec.hard ?? {})),
 
   subresources: {
     status: {
@@ -146,7 +145,7 @@ function validateValues({ operator, values = [] }: ScopedResourceSelectorRequire
 }
 
 /** Requests that may come to more than limits may: allowed, but hardly meant. */
-function lopsidedLimits(hard: Record<string, string>): string[] {
+function unpairedLimitWarnings(hard: Record<string, string>): string[] {
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((resource) => {
     const bare = resource === 'cpu' || resource === 'memory' ? [resource] : [];
     const requestName = [`requests.${resource}`, ...bare].find((name) => hard[name] !== undefined);

@@ -3,7 +3,6 @@ import { isJsonObject, parseJson } from '../../encoding/json.ts';
 import { configMapKeyErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Secret } from '../facts/types/core-v1.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { keyPairProblems } from '../validation/key-pair.ts';
 import { MAX_DATA_BYTES, base64Bytes, validateImmutable } from './config-map.ts';
 
@@ -31,6 +30,7 @@ const DEMANDS: Record<string, (secret: Secret, errors: FieldErrors) => void> = {
 
 /** Like a ConfigMap, for what must not be seen: values are bytes, in base64, and never leave in an error. */
 export const secrets = defineResource<Secret>('v1/secrets', {
+  validatesFinalizerNames: true,
   default(secret) {
     secret.type ||= OPAQUE;
     encodeStringData(secret);
@@ -41,8 +41,7 @@ export const secrets = defineResource<Secret>('v1/secrets', {
   },
 
   validate({ object: secret }, errors) {
-    const { metadata, data = {}, type = '' } = secret;
-    validateFinalizerNames(metadata, errors);
+    const { data = {}, type = '' } = secret;
     for (const key of Object.keys(data)) for (const error of configMapKeyErrors(key)) errors.at('data').key(key).invalid(key, error);
     if (base64Bytes(data) > MAX_DATA_BYTES) errors.at('data').tooLong(MAX_DATA_BYTES);
     if (Object.hasOwn(DEMANDS, type)) DEMANDS[type]!(secret, errors);
@@ -50,7 +49,6 @@ export const secrets = defineResource<Secret>('v1/secrets', {
   validatesWhole: 'after',
   validateUpdate(write, errors) {
     const { object: secret, old } = write;
-    validateFinalizerNames(secret.metadata, errors);
     if (secret.type !== old.type) errors.at('type').invalidTyped(secret.type, 'field is immutable');
     if (old.immutable) validateImmutable(write, ['data'], errors);
   },

@@ -1,18 +1,16 @@
 import type { Write } from '../../registry/write.ts';
 import { defineResource } from '../define.ts';
 import type { ServiceAccount } from '../facts/types/core-v1.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 
 const ENFORCE_MOUNTABLE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 
 /** Who pods are. */
 export const serviceAccounts = defineResource<ServiceAccount>('v1/serviceaccounts', {
+  validatesFinalizerNames: true,
   prepareForCreate: keepSecretNames,
   prepareForUpdate: keepSecretNames,
 
-  validate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
   validatesWhole: 'after',
-  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
   warnings({ object: { metadata }, old }) {
     const isNew = metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] !== undefined && old?.metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] === undefined;

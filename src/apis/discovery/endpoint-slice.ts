@@ -1,9 +1,11 @@
+import { validateDomainName } from '../../api/domain-name.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, labelValueErrors, qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../facts/types/discovery-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateEndpointIp } from '../validation/endpoint-ip.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -24,6 +26,7 @@ const CONTROLLERS = new Set(['endpointslice-controller.k8s.io', 'endpointslicemi
 const HOST_NAME_LABEL = 'kubernetes.io/hostname';
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const SHOWN = 3;
+const GATED: GatedFields = [['PreferSameTrafficDistribution', ['endpoints.*.hints.forNodes']]];
 
 /** Some of the addresses behind a service, all of one type. */
 export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1/endpointslices', {
@@ -35,13 +38,15 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
       port.protocol ??= 'TCP';
     }
   },
-  prepareForCreate({ object: slice }) {
+  prepareForCreate({ object: slice, settings }) {
+    dropGatedFields(GATED, slice, undefined, settings);
     dropTopology(slice, undefined);
   },
-  prepareForUpdate({ object: slice, old }) {
+  prepareForUpdate({ object: slice, old, settings }) {
     const hasOtherEndpoints = !equalJson(slice.endpoints ?? [], old.endpoints ?? []);
     // Labels say which service a slice is of, so that a change of them is a change of what it is; topology counts as sent, though it is dropped.
     if (hasOtherEndpoints || !equalJson(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    dropGatedFields(GATED, slice, old, settings);
     if (hasOtherEndpoints) dropTopology(slice, old);
   },
 
@@ -136,17 +141,6 @@ function validateAddresses(addresses: readonly string[], addressType: string, se
     if (`IPv${ipFamilyOf(address)}` !== addressType) errors.invalid(address, `must be an ${addressType} address`);
     validateEndpointIp(address, at);
   }
-}
-
-function validateDomainName(address: string, errors: FieldErrors): void {
-  if (address === '') return errors.required();
-  const name = address.replace(/\.$/, '');
-  const problems = dns1123SubdomainErrors(name);
-  if (problems.length > 0) return errors.invalid(name, problems.join(','));
-  const labels = name.split('.');
-  if (labels.length < 2) return errors.invalid(name, 'should be a domain with at least two segments separated by dots');
-  const wrong = labels.find((label) => dns1123LabelErrors(label).length > 0);
-  if (wrong !== undefined) errors.invalid(wrong, dns1123LabelErrors(wrong).join(','));
 }
 
 function validateHints({ forZones = [], forNodes = [] }: EndpointHints, errors: FieldErrors): void {

@@ -3,7 +3,6 @@ import { labelName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { IngressClass, IngressClassParametersReference } from '../facts/types/networking-v1.ts';
 import { validateDomainPrefixedPath } from '../../api/domain-prefixed-path.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateResourceBackend } from './ingress-rules.ts';
 
@@ -14,6 +13,7 @@ export const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 
 /** Which controller an ingress is for. */
 export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1/ingressclasses', {
+  validatesFinalizerNames: true,
   generation: 'spec',
 
   default({ spec }) {
@@ -21,18 +21,14 @@ export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1
   },
 
   validatesWhole: 'after',
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     const { controller = '', parameters } = spec;
     const at = errors.at('spec', 'controller');
     if (Buffer.byteLength(controller) > CONTROLLER_MAX_BYTES) at.tooLong(CONTROLLER_MAX_BYTES);
     validateDomainPrefixedPath(controller, at);
     if (parameters) validateParameters(parameters, errors.at('spec', 'parameters'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateUnchanged(spec.controller ?? '', old.spec.controller ?? '', errors.at('spec', 'controller'));
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec.controller ?? '', old.spec.controller ?? '', errors.at('spec', 'controller')),
 
   cells: {
     Name: ({ metadata }) => (metadata.annotations?.[DEFAULT_ANNOTATION] === 'true' ? `${metadata.name} (default)` : (metadata.name ?? '')),

@@ -16,18 +16,17 @@ const MAX_SHOWN_HOSTS = 3;
 
 /** What from outside is let in, by host and path, and to which services. */
 export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses', {
+  validatesFinalizerNames: true,
   storage: { prefix: 'ingress' },
   generation: 'spec',
 
   validatesWhole: 'after',
   validate({ object: { metadata, spec }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'), old?.spec, settings);
     const className = metadata.annotations?.[CLASS_ANNOTATION];
     const isContradicted = !old && className !== undefined && spec.ingressClassName !== undefined && className !== spec.ingressClassName;
     if (isContradicted) errors.at('annotations', CLASS_ANNOTATION).invalid(className, 'must match `ingressClassName` when both are specified');
   },
-  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
   warnings({ object: { metadata, spec, status }, old }) {
     if (old) return balancersOf(status).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : []));
     const isByAnnotation = metadata.annotations?.[CLASS_ANNOTATION] !== undefined && spec.ingressClassName === undefined;

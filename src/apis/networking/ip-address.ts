@@ -5,7 +5,6 @@ import { dns1123SubdomainErrors, pathSegmentErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { IPAddress, ParentReference } from '../facts/types/networking-v1.ts';
 import { sameInVersion } from '../same-in-version.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { canonicalIpProblem } from '../validation/ip-address.ts';
@@ -19,6 +18,7 @@ const PARENT_REF: InternalFields = [
 
 /** An address of a service range that is taken, by its name, and by whom. */
 export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipaddresses', {
+  validatesFinalizerNames: true,
   alsoServed: [sameInVersion('networking.k8s.io', 'v1', 'v1beta1', 'networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+')],
   naming: {
     errors(name) {
@@ -30,14 +30,12 @@ export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipadd
   },
 
   validatesWhole: 'before',
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     const at = errors.at('spec', 'parentRef');
     if (spec.parentRef) validateParent(spec.parentRef, at);
     else at.required();
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validateUpdate({ object: { spec }, old }, errors) {
     validateUnchanged(spec.parentRef, old.spec.parentRef, errors.at('spec', 'parentRef'), () => internalForm(spec.parentRef, PARENT_REF));
   },
 

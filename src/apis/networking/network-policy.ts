@@ -6,7 +6,6 @@ import { defineResource } from '../define.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
 import { isStrictlyWithin, legacyCidrWarnings, validateLegacyCidr } from '../validation/cidr.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector, isValidLabelSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { portNameErrors, validatePortNumber } from '../validation/ports.ts';
 
@@ -24,6 +23,7 @@ interface Tolerance {
 
 /** Which traffic the selected pods may receive and send. */
 export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/v1/networkpolicies', {
+  validatesFinalizerNames: true,
   generation: 'spec',
 
   default({ spec }) {
@@ -33,12 +33,8 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
 
   prepareForUpdate: (write) => countEmptied(write, 'spec'),
 
-  validate({ object: { metadata, spec }, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, { allowInvalidValues: false, formerCidrs: new Set(), settings }, errors.at('spec'));
-  },
-  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate: ({ object: { spec }, settings }, errors) => validateSpec(spec, { allowInvalidValues: false, formerCidrs: new Set(), settings }, errors.at('spec')),
+  validateUpdate({ object: { spec }, old, settings }, errors) {
     const formerCidrs = new Set(rulesOf(old.spec).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? cidrsOf(ipBlock) : []))));
     validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs, settings }, errors.at('spec'));
   },

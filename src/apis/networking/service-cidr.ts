@@ -10,16 +10,11 @@ const IMMUTABLE = 'field is immutable';
 
 /** A range that addresses of services are taken from, one for each family at most. */
 export const serviceCidrs = defineResource<ServiceCIDR>('networking.k8s.io/v1/servicecidrs', {
+  validatesFinalizerNames: true,
   alsoServed: [sameInVersion('networking.k8s.io', 'v1', 'v1beta1', 'networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+')],
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateCidrs(spec, errors.at('spec', 'cidrs'));
-  },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateCidrsUpdate(spec, old.spec.cidrs ?? [], errors.at('spec', 'cidrs'));
-  },
+  validate: ({ object: { spec } }, errors) => validateCidrs(spec, errors.at('spec', 'cidrs')),
+  validateUpdate: ({ object: { spec }, old }, errors) => validateCidrsUpdate(spec, old.spec.cidrs ?? [], errors.at('spec', 'cidrs')),
 
   subresources: {
     status: {

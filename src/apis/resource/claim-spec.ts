@@ -35,6 +35,7 @@ const ofRequests = (field: string): string[] => [`devices.requests.*.exactly.${f
 export const GATED_SPEC: GatedFields = [
   ['DRAPrioritizedList', ['devices.requests.*.firstAvailable']],
   ['DRADeviceTaints', ofRequests('tolerations')],
+  ['DRAAdminAccess', ['devices.requests.*.exactly.adminAccess']],
   ['DRAConsumableCapacity', ['devices.constraints.*.distinctAttribute', ...ofRequests('capacity')]],
 ];
 
@@ -113,7 +114,14 @@ export function validateResourceClaimSpec({ devices }: ResourceClaimSpec, errors
   const at = errors.at('devices');
   if ((devices.requests ?? []).length <= MAX_REQUESTS && expressionLength(devices) > LIMITS.claimExpressionCharacters)
     at.at('requests').forbidden(`the expressions of all selectors together may not be more than ${LIMITS.claimExpressionCharacters} characters`);
-  else validateUnique(devices.requests, MAX_REQUESTS, validateRequest, ({ name }) => name, at.at('requests'));
+  else
+    validateUnique(
+      devices.requests,
+      MAX_REQUESTS,
+      (request, place) => validateRequest(request, settings, place),
+      ({ name }) => name,
+      at.at('requests'),
+    );
   validateList(devices.constraints, MAX_CONSTRAINTS, (constraint, place) => validateConstraint(constraint, names, settings, place), at.at('constraints'));
   validateList(devices.config, MAX_CONFIGS, (config, place) => validateClaimConfiguration(config, names, place), at.at('config'));
 }
@@ -156,24 +164,34 @@ export function validateRequestReference(name: string, names: ReadonlySet<string
   if (segments.length > 2 || !names.has(name)) errors.invalid(name, UNKNOWN_REQUEST);
 }
 
-function validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, errors: FieldErrors): void {
+function validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, settings: KindSettings, errors: FieldErrors): void {
   validateLabelLikeName(name, errors.at('name'));
   if (exactly && firstAvailable.length > 0) errors.invalid(null, `${ONE_OF}, but multiple fields are set`);
-  else if (exactly) validateExact(exactly, errors.at('exactly'));
+  else if (exactly) validateExact(exactly, settings, errors.at('exactly'));
   else if (firstAvailable.length > 0)
-    validateUnique(firstAvailable, MAX_ALTERNATIVES, validateAlternative, (alternative) => alternative.name, errors.at('firstAvailable'));
+    validateUnique(
+      firstAvailable,
+      MAX_ALTERNATIVES,
+      (request, place) => validateAlternative(request, settings, place),
+      (alternative) => alternative.name,
+      errors.at('firstAvailable'),
+    );
   else errors.required(ONE_OF);
 }
 
-function validateAlternative(request: DeviceSubRequest, errors: FieldErrors): void {
+function validateAlternative(request: DeviceSubRequest, settings: KindSettings, errors: FieldErrors): void {
   validateLabelLikeName(request.name, errors.at('name'));
-  validateExact(request, errors);
+  validateExact(request, settings, errors);
 }
 
-function validateExact({ deviceClassName, selectors, allocationMode = '', count = 0, tolerations }: ExactDeviceRequest, errors: FieldErrors): void {
+function validateExact(
+  { deviceClassName, selectors, allocationMode = '', count = 0, tolerations }: ExactDeviceRequest,
+  settings: KindSettings,
+  errors: FieldErrors,
+): void {
   if (deviceClassName === '') errors.at('deviceClassName').required();
   else validateSubdomainLikeName(deviceClassName, errors.at('deviceClassName'));
-  validateDeviceSelectors(selectors, errors.at('selectors'));
+  validateDeviceSelectors(selectors, settings, errors.at('selectors'));
   if (allocationMode === ALL) {
     if (count !== 0) errors.at('count').invalid(count, `must not be specified when allocationMode is '${ALL}'`);
   } else if (allocationMode === EXACT_COUNT) {

@@ -14,12 +14,14 @@ import { validateChoice } from '../validation/choice.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
-import { validateInterfaceAddress } from '../validation/interface-address.ts';
 import { validateBindingConditions } from './binding-conditions.ts';
 import { OPAQUE, TOLERATION, validateRequestReference, validateRequestReferences } from './claim-spec.ts';
 import { MAX_CONFIGS, validateConfiguration, validateRawObject } from './configuration.ts';
 import { validateList, validateUnique } from './lists.ts';
 import { validateDriverName, validateLabelLikeName, validatePoolName, validateUid } from './names.ts';
+import { readCidr } from '../../net/cidr.ts';
+import { quote } from '../../util/go-quote.ts';
+import { formatIp } from '../../net/ip-address.ts';
 
 /** What was found for a claim, who uses it, and how the devices are (pkg/apis/resource/validation). */
 const MAX_CONSUMERS = 256;
@@ -164,4 +166,12 @@ function validateNetworkData({ interfaceName = '', hardwareAddress = '', ips }: 
   if (Buffer.byteLength(interfaceName) > INTERFACE_NAME_MAX_BYTES) errors.at('interfaceName').tooLong(INTERFACE_NAME_MAX_BYTES);
   if (Buffer.byteLength(hardwareAddress) > HARDWARE_ADDRESS_MAX_BYTES) errors.at('hardwareAddress').tooLong(HARDWARE_ADDRESS_MAX_BYTES);
   validateUnique(ips, MAX_IPS, validateInterfaceAddress, (ip) => ip, errors.at('ips'));
+}
+
+/** An address together with the length of its network's prefix, in its one form (apimachinery/pkg/util/validation IsValidInterfaceAddress). */
+function validateInterfaceAddress(value: string, errors: FieldErrors): void {
+  const cidr = readCidr(value);
+  if (!cidr) return errors.invalid(value, 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)');
+  const canonical = `${formatIp(cidr.bytes)}/${cidr.prefixLength}`;
+  if (canonical !== value) errors.invalid(value, `must be in canonical form (${quote(canonical)})`);
 }

@@ -1,7 +1,7 @@
 import { PlanError, compile } from '../../cel/cel.ts';
 import { declaredSizes, declaredTypes, type DeclaredType } from '../../cel/data/declared-type.ts';
 import { BINDINGS_LIBRARY } from '../../cel/library/comprehensions.ts';
-import { KUBERNETES_ENVIRONMENT } from '../../cel/library/kubernetes.ts';
+import { KUBERNETES_ENVIRONMENT, formerKubernetesEnvironment } from '../../cel/library/kubernetes.ts';
 import { CelErrors } from '../../cel/source.ts';
 import { ANY, BOOL, STRING, mapType, printedType, structType, type CelType } from '../../cel/types.ts';
 
@@ -26,7 +26,8 @@ const DEVICE: DeclaredType = {
   ]),
 };
 
-const ENVIRONMENT = KUBERNETES_ENVIRONMENT.extend({ variables: { device: DEVICE.type }, types: [declaredTypes(DEVICE)], libraries: [BINDINGS_LIBRARY] });
+const DECLARED = { variables: { device: DEVICE.type }, types: [declaredTypes(DEVICE)], libraries: [BINDINGS_LIBRARY] };
+const ENVIRONMENT = KUBERNETES_ENVIRONMENT.extend(DECLARED);
 
 const sizesByPath = declaredSizes(DEVICE);
 const KEYS = { min: 0, max: DOMAIN_MAX_LENGTH };
@@ -36,10 +37,10 @@ export interface DeviceExpressionProblem {
   detail: string;
 }
 
-/** Answers with what is wrong with a selector of devices, or nothing. */
-export function compileDeviceExpression(expression: string): DeviceExpressionProblem | undefined {
+/** Answers with what is wrong with a selector of devices, or nothing. `hasFormerCel`: see KindSettings. */
+export function compileDeviceExpression(expression: string, hasFormerCel = false): DeviceExpressionProblem | undefined {
   try {
-    const program = compile(expression, ENVIRONMENT);
+    const program = compile(expression, hasFormerCel ? formerKubernetesEnvironment().extend(DECLARED) : ENVIRONMENT);
     const { kind } = program.resultType;
     // An attribute may be a bool.
     if (kind !== 'bool' && kind !== 'any')

@@ -8,7 +8,6 @@ import type { DeviceTaintRule, DeviceTaintSelector } from '../facts/types/resour
 import { sameInVersion } from '../same-in-version.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateConditions } from '../validation/conditions.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateDriverName, validateLabelLikeName, validatePoolName } from './names.ts';
 import { validateTaint } from './taints.ts';
 
@@ -16,6 +15,7 @@ const MAX_CONDITIONS = 8;
 
 /** A taint that an administrator puts on devices, whatever their driver says of them. */
 export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io/v1alpha3/devicetaintrules', {
+  validatesFinalizerNames: true,
   deprecation: 'resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+',
   default: fillDefaults,
   alsoServed: [{ ...sameInVersion('resource.k8s.io', 'v1alpha3', 'v1beta2'), default: (object, context) => fillDefaults(object as DeviceTaintRule, context) }],
@@ -28,13 +28,11 @@ export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = timeOf(now);
   },
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     validateSelector(spec.deviceSelector, errors.at('spec', 'deviceSelector'));
     validateTaint(spec.taint as TaintV1, errors.at('spec', 'taint'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validateUpdate({ object: { spec }, old }, errors) {
     validateSelector(spec.deviceSelector, errors.at('spec', 'deviceSelector'));
     validateTaint(spec.taint as TaintV1, errors.at('spec', 'taint'), old.spec.taint.effect);
   },

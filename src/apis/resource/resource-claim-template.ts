@@ -3,7 +3,6 @@ import { withoutEmpty } from '../validation/internal-form.ts';
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from '../facts/types/resource-v1.ts';
 import { defineResource } from '../define.ts';
 import { dropGatedFields } from '../gated-fields.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateTemplateMetadata } from '../validation/template-metadata.ts';
 import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, validateResourceClaimSpec } from './claim-spec.ts';
@@ -11,6 +10,7 @@ import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
 
 /** What the claims of pods are made from. It never changes. */
 export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('resource.k8s.io/v1/resourceclaimtemplates', {
+  validatesFinalizerNames: true,
   validatesInSlices: true,
   asksForRights: true,
   default: (template) => fillDefaults(template),
@@ -26,16 +26,12 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec.spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec, settings),
 
-  validate({ object: { metadata, spec }, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec }, settings }, errors) {
     validateTemplateMetadata(spec.metadata, errors.at('spec', 'metadata'));
     validateResourceClaimSpec(spec.spec, errors.at('spec', 'spec'), settings);
   },
   validatesWhole: 'before',
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateUnchanged(spec, old.spec, errors.at('spec'), () => printed(spec));
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, errors.at('spec'), () => printed(spec)),
 });
 
 function fillDefaults({ spec }: ResourceClaimTemplate, isFlat?: boolean): void {

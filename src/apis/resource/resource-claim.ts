@@ -1,5 +1,5 @@
 import { defineResource } from '../define.ts';
-import type { ResourceClaim } from '../facts/types/resource-v1.ts';
+import type { ResourceClaim, ResourceClaimSpec } from '../facts/types/resource-v1.ts';
 import { isFeatureOn } from '../features.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
@@ -18,8 +18,13 @@ const GATED_STATUS: GatedFields = [
   ['DRAConsumableCapacity', [...ofResults('shareID', 'consumedCapacity'), 'status.devices.*.shareID']],
 ];
 
+const GATED_RESULTS: GatedFields = [['DRAAdminAccess', ofResults('adminAccess')]];
+
+const hasAdminAccess = ({ devices }: ResourceClaimSpec): boolean => devices.requests?.some(({ exactly }) => exactly?.adminAccess !== undefined) ?? false;
+
 /** Devices that pods need, and what was found for them. What is asked for never changes. */
 export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/resourceclaims', {
+  validatesFinalizerNames: true,
   validatesInSlices: true,
   asksForRights: true,
   default: (claim) => fillDefaults(claim),
@@ -33,16 +38,12 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec, old.spec, settings),
 
-  validate({ object: { metadata, spec }, old, settings }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec }, old, settings }, errors) {
     // What can not change need not be validated again.
     if (!old) validateResourceClaimSpec(spec, errors.at('spec'), settings);
   },
   validatesWhole: 'before',
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateUnchanged(spec, old.spec, errors.at('spec'), () => printedClaimSpec(spec));
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, errors.at('spec'), () => printedClaimSpec(spec)),
 
   subresources: {
     status: {
@@ -53,6 +54,7 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
           keepMetadataForStatus(write);
           if (isFeatureOn(settings, 'DRAResourceClaimDeviceStatus') || old.status.devices) dropDeallocated(claim.status, old.status);
           dropGatedFields(GATED_STATUS, claim, old, settings);
+          if (!hasAdminAccess(old.spec)) dropGatedFields(GATED_RESULTS, claim, old, settings);
         },
         validateUpdate({ object: { metadata, spec, status }, old }, errors) {
           validateFinalizerNames(metadata, errors);

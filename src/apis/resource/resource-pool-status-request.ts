@@ -28,17 +28,14 @@ const COUNTS = ['totalDevices', 'allocatedDevices', 'availableDevices', 'unavail
 
 /** Asks once how the devices of a driver's pools stand; a controller answers in its status, which then stays. */
 export const resourcePoolStatusRequests = defineResource<ResourcePoolStatusRequest>('resource.k8s.io/v1alpha3/resourcepoolstatusrequests', {
+  validatesFinalizerNames: true,
   allowsUnconditionalUpdate: false,
   default({ spec }) {
     spec.limit ??= DEFAULT_LIMIT;
   },
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'));
-  },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
+  validateUpdate({ object: { spec }, old }, errors) {
     if (!equalJson(spec, old.spec)) errors.at('spec').invalid(null, 'field is immutable');
   },
 

@@ -1,3 +1,4 @@
+import { equalJson } from '../../encoding/json-equal.ts';
 import type { KindContext } from '../../registry/write.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
@@ -7,7 +8,6 @@ import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
 import { shownTerm } from '../core/pod/internal-form.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateCounterSet, validateDevice } from './device.ts';
 import { validateUnique } from './lists.ts';
@@ -36,21 +36,20 @@ const GATED: GatedFields = [
 
 /** Devices that a driver offers, in pools, on some nodes. */
 export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/resourceslices', {
+  validatesFinalizerNames: true,
   default: fillDefaults,
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
   validatesSentEmpty: () => true,
   prepareForCreate: ({ object: slice, settings }) => dropGatedFields(GATED, slice, undefined, settings),
-  prepareForUpdate: ({ object: slice, old, settings }) => dropGatedFields(GATED, slice, old, settings),
+  prepareForUpdate({ object: slice, old, settings }) {
+    // Fields that are dropped count as a change.
+    if (!equalJson(slice.spec, old.spec)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    dropGatedFields(GATED, slice, old, settings);
+  },
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, undefined, errors.at('spec'));
-  },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, old.spec, errors.at('spec'));
-  },
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, undefined, errors.at('spec')),
+  validateUpdate: ({ object: { spec }, old }, errors) => validateSpec(spec, old.spec, errors.at('spec')),
   warnings({ object }) {
     const { driver } = object.spec;
     return driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`];

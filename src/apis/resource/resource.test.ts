@@ -189,6 +189,9 @@ describe('slices', () => {
     expect(updated(resourceSlices, object, ({ spec }) => void (spec.driver = 'other.example.com')).problems).toEqual([
       'spec.driver: Invalid value: "other.example.com": field is immutable',
     ]);
+    const gated = updated(resourceSlices, object, ({ spec }) => void (spec.devices![0]!.attributes!['v']!.ints = [1]));
+    expect(gated.object.metadata.generation).toBe(2);
+    expect(gated.object.spec).toEqual(object.spec);
     expect(cellsOf(resourceSlices, object)).toMatchObject({ Node: 'n1', Driver: 'd.example.com', Pool: 'n1' });
   });
 });

@@ -1,5 +1,6 @@
 import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../api/names.ts';
 import type { PodGroupResourceClaim, PodGroupSchedulingConstraints, PodGroupSchedulingPolicy, PodGroupSpec } from '../facts/types/scheduling-v1alpha2.ts';
 import { type ApiFeature, isFeatureOn } from '../features.ts';
@@ -14,7 +15,6 @@ const MAX_TOPOLOGIES = 1;
 const HIGHEST_PRIORITY = 1_000_000_000;
 const DISRUPTION_MODES = ['Pod', 'PodGroup'];
 
-/** By feature. */
 const GATED: readonly (readonly [ApiFeature, keyof Group])[] = [
   ['TopologyAwareWorkloadScheduling', 'schedulingConstraints'],
   ['DRAWorkloadResourceClaims', 'resourceClaims'],
@@ -90,4 +90,9 @@ export function validateName(name: string, rule: (name: string) => string[], err
 /** One that, if it is there, names an object. */
 export function validateOptionalName(name: string | undefined, errors: FieldErrors): void {
   if (name !== undefined) for (const error of dns1123SubdomainErrors(name)) errors.invalid(name, error);
+}
+
+/** `fields`: in the order in which they are looked at. */
+export function validateUnchanged<S extends object>(spec: S, old: S, fields: readonly (keyof S & string)[], errors: FieldErrors): void {
+  for (const field of fields) if (!equalJson(spec[field] ?? undefined, old[field] ?? undefined)) errors.at(field).invalid(null, 'field is immutable');
 }

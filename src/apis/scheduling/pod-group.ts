@@ -6,8 +6,15 @@ import type { PodGroup, PodGroupSpec, PodGroupStatus, PodGroupTemplateReference 
 import { isFeatureOn } from '../features.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateConditions } from '../validation/conditions.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { dropDisabledGroupFields, validateGroup, validateName, validateOptionalName, validateUnion, validateUniqueNames } from './pod-group-rules.ts';
+import {
+  dropDisabledGroupFields,
+  validateGroup,
+  validateName,
+  validateOptionalName,
+  validateUnion,
+  validateUnchanged,
+  validateUniqueNames,
+} from './pod-group-rules.ts';
 
 const MAX_CLAIM_STATUSES = 4;
 /** Fields that stay as they were made, in the order in which they are looked at. */
@@ -23,23 +30,18 @@ const IMMUTABLE = [
 
 /** Pods that are scheduled together, or not at all (KEP-4671). */
 export const podGroups = defineResource<PodGroup>('scheduling.k8s.io/v1alpha2/podgroups', {
+  validatesFinalizerNames: true,
   default({ spec }) {
     spec.disruptionMode ??= 'Pod';
   },
   prepareForCreate: ({ object: { spec }, settings }) => dropDisabledGroupFields(spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropDisabledGroupFields(spec, old.spec, settings),
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     if (spec.podGroupTemplateRef) validateTemplateReference(spec.podGroupTemplateRef, errors.at('spec', 'podGroupTemplateRef'));
     validateGroup(spec, errors.at('spec'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    for (const field of IMMUTABLE) {
-      if (!equalJson(spec[field] ?? undefined, old.spec[field] ?? undefined)) errors.at('spec', field).invalid(null, 'field is immutable');
-    }
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, IMMUTABLE, errors.at('spec')),
 
   subresources: {
     status: {

@@ -2,7 +2,6 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { PriorityClass } from '../facts/types/scheduling-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 
 const SYSTEM_PREFIX = 'system-';
@@ -15,6 +14,7 @@ const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
 
 /** A name for how much a pod matters against others. */
 export const priorityClasses = defineResource<PriorityClass>('scheduling.k8s.io/v1/priorityclasses', {
+  validatesFinalizerNames: true,
   default(priorityClass) {
     priorityClass.preemptionPolicy ??= 'PreemptLowerPriority';
   },
@@ -24,13 +24,11 @@ export const priorityClasses = defineResource<PriorityClass>('scheduling.k8s.io/
   },
 
   validate({ object: priorityClass }, errors) {
-    validateFinalizerNames(priorityClass.metadata, errors);
     validateValue(priorityClass, errors);
     if (priorityClass.preemptionPolicy !== undefined)
       validateChoice(priorityClass.preemptionPolicy, ['PreemptLowerPriority', 'Never'], errors.at('preemptionPolicy'));
   },
   validateUpdate({ object: priorityClass, old }, errors) {
-    validateFinalizerNames(priorityClass.metadata, errors);
     if (priorityClass.value !== old.value) errors.at('value').forbidden('may not be changed in an update.');
     validateUnchanged(priorityClass.preemptionPolicy, old.preemptionPolicy, errors.at('preemptionPolicy'));
   },

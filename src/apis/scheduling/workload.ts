@@ -1,31 +1,24 @@
 import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { equalJson } from '../../encoding/json-equal.ts';
 import { dns1123LabelErrors, pathSegmentErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodGroupTemplate, TypedLocalObjectReference, Workload, WorkloadSpec } from '../facts/types/scheduling-v1alpha2.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { dropDisabledGroupFields, validateGroup, validateName, validateOptionalName, validateUniqueNames } from './pod-group-rules.ts';
+import { dropDisabledGroupFields, validateGroup, validateName, validateOptionalName, validateUnchanged, validateUniqueNames } from './pod-group-rules.ts';
 
 const MAX_TEMPLATES = 8;
 const IMMUTABLE = ['controllerRef', 'podGroupTemplates'] as const satisfies readonly (keyof WorkloadSpec)[];
 
 /** What a controller runs as groups of pods: templates for them (KEP-4671). */
 export const workloads = defineResource<Workload>('scheduling.k8s.io/v1alpha2/workloads', {
+  validatesFinalizerNames: true,
   prepareForCreate: ({ object: { spec }, settings }) => dropDisabled(spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropDisabled(spec, old.spec, settings),
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     if (spec.controllerRef) validateController(spec.controllerRef, errors.at('spec', 'controllerRef'));
     validateTemplates(spec.podGroupTemplates ?? [], errors.at('spec', 'podGroupTemplates'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    for (const field of IMMUTABLE) {
-      if (!equalJson(spec[field] ?? undefined, old.spec[field] ?? undefined)) errors.at('spec', field).invalid(null, 'field is immutable');
-    }
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, IMMUTABLE, errors.at('spec')),
 });
 
 function dropDisabled(spec: WorkloadSpec, old: WorkloadSpec | undefined, settings: KindSettings): void {

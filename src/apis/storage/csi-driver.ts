@@ -3,8 +3,8 @@ import { equalJson } from '../../encoding/json-equal.ts';
 import { defineResource } from '../define.ts';
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../facts/types/storage-v1.ts';
 import { isFeatureOn } from '../features.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
@@ -15,8 +15,15 @@ const TOKEN_MAX_SECONDS = 2 ** 32;
 const TOKEN_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
+const GATED: GatedFields = [
+  ['VolumeLimitScaling', ['spec.preventPodSchedulingIfMissing']],
+  ['MutableCSINodeAllocatableCount', ['spec.nodeAllocatableUpdatePeriodSeconds']],
+  ['CSIServiceAccountTokenSecrets', ['spec.serviceAccountTokenInSecrets']],
+];
+
 /** What a storage driver needs of the cluster. */
 export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidrivers', {
+  validatesFinalizerNames: true,
   allowsUnconditionalUpdate: false,
 
   default({ spec }, { settings }) {
@@ -29,27 +36,23 @@ export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidriver
     spec.seLinuxMount ??= false;
     if (isFeatureOn(settings, 'VolumeLimitScaling')) spec.preventPodSchedulingIfMissing ??= false;
   },
-  prepareForCreate({ object: { spec }, settings }) {
-    if (!isFeatureOn(settings, 'VolumeLimitScaling')) delete spec.preventPodSchedulingIfMissing;
-  },
+  prepareForCreate: ({ object: driver, settings }) => dropGatedFields(GATED, driver, undefined, settings),
   /** Counted from nothing: a new one has no generation. */
-  prepareForUpdate({ object: { metadata, spec }, old, settings }) {
-    if (!isFeatureOn(settings, 'VolumeLimitScaling') && old.spec.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
+  prepareForUpdate({ object: driver, old, settings }) {
+    const { metadata, spec } = driver;
+    dropGatedFields(GATED, driver, old, settings);
     if (!equalJson(spec, old.spec)) metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
 
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'));
-  },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
+  validateUpdate({ object: { spec }, old }, errors) {
     validateSpec(spec, errors.at('spec'));
     // Upstream misspells the field.
     validateUnchanged(spec.attachRequired, old.spec.attachRequired, errors.at('spec', 'attachedRequired'));
     validateUnchanged(spec.volumeLifecycleModes, old.spec.volumeLifecycleModes, errors.at('spec', 'volumeLifecycleModes'));
   },
-  warnings({ object, old }) {
+  warnings({ object, old, settings }) {
+    if (!isFeatureOn(settings, 'CSIServiceAccountTokenSecrets')) return [];
     const { tokenRequests = [], serviceAccountTokenInSecrets } = object.spec;
     const isNew = !old || !equalJson(tokenRequests, old.spec.tokenRequests ?? []);
     return isNew && tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined ? [TOKEN_WARNING] : [];

@@ -5,6 +5,7 @@ import { checkEach } from '../../api/validation-run.ts';
 import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
 import { defineResource } from '../define.ts';
 import type { CSINode, CSINodeDriver } from '../facts/types/storage-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { repeats } from '../validation/repeats.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
@@ -36,7 +37,8 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
     );
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
-  validateUpdate({ object: { spec }, old }, errors) {
+  validateUpdate({ object: { spec }, old, settings }, errors) {
+    const isCountFixed = !isFeatureOn(settings, 'MutableCSINodeAllocatableCount');
     // Names stand once in what is stored; in the new list each that stands there again is looked at.
     const drivers = new Map<string, CSINodeDriver[]>();
     for (const driver of spec.drivers ?? []) {
@@ -46,8 +48,10 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
     }
     for (const former of old.spec.drivers ?? []) {
       for (const driver of drivers.get(former.name) ?? []) {
-        if (equalJson(fixedPart(driver), fixedPart(former))) continue;
-        const { allocatable: _allocatable, ...shown } = driver;
+        const isSame = equalJson(fixedPart(driver), fixedPart(former)) && (!isCountFixed || equalJson(driver.allocatable, former.allocatable));
+        if (isSame) continue;
+        const { allocatable, ...rest } = driver;
+        const shown = isCountFixed && allocatable ? { ...rest, allocatable: internalForm(allocatable, [['Count', 'count']]) } : rest;
         errors.at('spec', 'drivers').invalid(internalForm(shown, DRIVER), 'field is immutable');
       }
     }

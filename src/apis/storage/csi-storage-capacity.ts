@@ -3,23 +3,21 @@ import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { CSIStorageCapacity } from '../facts/types/storage-v1.ts';
 import { nodeSelectorWarnings } from '../validation/deprecated-node-labels.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { isValidLabelSelector, shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 
 /** How much a class can still give on some nodes, as its driver tells the scheduler. */
 export const csiStorageCapacities = defineResource<CSIStorageCapacity>('storage.k8s.io/v1/csistoragecapacities', {
+  validatesFinalizerNames: true,
   allowsUnconditionalUpdate: false,
 
   validatesWhole: 'before',
-  validate({ object: { metadata, nodeTopology, storageClassName, capacity }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { nodeTopology, storageClassName, capacity }, old }, errors) {
     validateLabelSelector(nodeTopology, errors.at('nodeTopology'), { allowInvalidValues: old !== undefined && !isValidLabelSelector(old.nodeTopology) });
     for (const error of subdomainName(storageClassName, false)) errors.at('storageClassName').invalid(storageClassName, error);
     validateCapacity(capacity, errors.at('capacity'));
   },
-  validateUpdate({ object: { metadata, nodeTopology, storageClassName }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validateUpdate({ object: { nodeTopology, storageClassName }, old }, errors) {
     validateUnchanged(nodeTopology, old.nodeTopology, errors.at('nodeTopology'), () => shownSelector(nodeTopology));
     validateUnchanged(storageClassName, old.storageClassName, errors.at('storageClassName'));
   },

@@ -7,7 +7,6 @@ import type { StorageClass } from '../facts/types/storage-v1.ts';
 import { repeats } from '../validation/repeats.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { nodeLabelWarnings } from '../validation/deprecated-node-labels.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateParameters, validateProvisioner } from './parameters.ts';
 
@@ -19,14 +18,14 @@ export const DEFAULT_ANNOTATIONS = ['storageclass.kubernetes.io/is-default-class
 
 /** A kind of storage that claims can ask for by its name. */
 export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/storageclasses', {
+  validatesFinalizerNames: true,
   default(storageClass) {
     storageClass.reclaimPolicy ??= DELETE;
     storageClass.volumeBindingMode ??= IMMEDIATE;
   },
 
   validatesWhole: 'before',
-  validate({ object: { metadata, provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies } }, errors) {
     validateProvisioner(provisioner, errors.at('provisioner'));
     validateParameters(parameters, errors.at('parameters'));
     if (reclaimPolicy && !RECLAIM_POLICIES.includes(reclaimPolicy)) errors.at('reclaimPolicy').notSupported(reclaimPolicy, RECLAIM_POLICIES);
@@ -35,7 +34,6 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
     validateTopologies(allowedTopologies ?? [], errors.at('allowedTopologies'));
   },
   validateUpdate({ object: storageClass, old }, errors) {
-    validateFinalizerNames(storageClass.metadata, errors);
     validateUnchanged(storageClass.parameters ?? {}, old.parameters ?? {}, errors.at('parameters'), () => storageClass.parameters ?? null);
     for (const field of ['provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) validateUnchanged(storageClass[field], old[field], errors.at(field));
   },

@@ -1,3 +1,4 @@
+import type { Change } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
@@ -9,6 +10,7 @@ import { roundToThousandths } from '../core/pod/resource-lists.ts';
 import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
 import { defineResource } from '../define.ts';
 import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeError } from '../facts/types/storage-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { inclusiveRangeError } from '../validation/ports.ts';
@@ -16,6 +18,9 @@ import { inclusiveRangeError } from '../validation/ports.ts';
 const METADATA_MAX_BYTES = 256 * 1024;
 const MESSAGE_MAX_BYTES = 1024;
 const EXACTLY_ONE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+
+/** Each for itself: one error's code says nothing of the other's. */
+const GATED_STATUS: readonly GatedFields[] = ['attachError', 'detachError'].map((error) => [['MutableCSINodeAllocatableCount', [`status.${error}.errorCode`]]]);
 
 const rules: UpdateRules<VolumeAttachment> = {
   validatesWhole: 'before',
@@ -48,7 +53,7 @@ export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.i
     if (name !== undefined) for (const error of subdomainName(name, false)) errors.at('spec.source.persistentVolumeName').invalid(name, error);
   },
 
-  subresources: { status: { update: { ...rules, prepareForUpdate: keepMetadataForStatus } } },
+  subresources: { status: { update: { ...rules, prepareForUpdate } } },
 
   cells: {
     Attacher: ({ spec }) => spec.attacher,
@@ -57,6 +62,11 @@ export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.i
     Attached: ({ status }) => status?.attached ?? false,
   },
 });
+
+function prepareForUpdate(write: Change<VolumeAttachment>): void {
+  keepMetadataForStatus(write);
+  for (const gated of GATED_STATUS) dropGatedFields(gated, write.object, write.old, write.settings);
+}
 
 function validateSource({ inlineVolumeSpec, persistentVolumeName }: VolumeAttachmentSource, errors: FieldErrors): void {
   if (!inlineVolumeSpec && persistentVolumeName === undefined) errors.required(EXACTLY_ONE);

@@ -4,7 +4,6 @@ import { defineResource } from '../define.ts';
 import type { StorageVersionMigration, StorageVersionMigrationStatus } from '../facts/types/storagemigration-v1beta1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateConditions } from '../validation/conditions.ts';
-import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 
 const SUCCEEDED = 'Succeeded';
@@ -13,21 +12,18 @@ const SHOWN_CONDITIONS = new Set(['Running', SUCCEEDED, FAILED]);
 
 /** Asks that all objects of a resource be stored anew, in today's storage version. A controller does it. */
 export const storageVersionMigrations = defineResource<StorageVersionMigration>('storagemigration.k8s.io/v1beta1/storageversionmigrations', {
+  validatesFinalizerNames: true,
   allowsUnconditionalUpdate: false,
 
   validatesWhole: 'before',
-  validate({ object: { metadata, spec } }, errors) {
-    validateFinalizerNames(metadata, errors);
+  validate({ object: { spec } }, errors) {
     const at = errors.at('spec', 'resource');
     const { group = '', resource = '' } = spec.resource;
     if (resource === '') at.at('resource').required('resource is required to be set');
     else invalidIfAny(resource, dns1035LabelErrors(resource), at.at('resource'));
     if (group !== '') invalidIfAny(group, dns1123SubdomainErrors(group), at.at('group'));
   },
-  validateUpdate({ object: { metadata, spec }, old }, errors) {
-    validateFinalizerNames(metadata, errors);
-    validateUnchanged(spec, old.spec, errors.at('spec'), () => ({ Resource: spec.resource }));
-  },
+  validateUpdate: ({ object: { spec }, old }, errors) => validateUnchanged(spec, old.spec, errors.at('spec'), () => ({ Resource: spec.resource })),
 
   subresources: {
     status: {

@@ -18,7 +18,7 @@ export function caBundleProblem(bundle: string): string | undefined {
   return certificates.some(({ bytes }) => isCertificate(bytes)) ? undefined : 'failed to parse certificate: x509: malformed certificate';
 }
 
-function isCertificate(bytes: Buffer): boolean {
+export function isCertificate(bytes: Buffer): boolean {
   try {
     return new X509Certificate(bytes).raw.length === bytes.length;
   } catch {

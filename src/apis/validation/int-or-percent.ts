@@ -10,15 +10,21 @@ const percentError = patternError("a valid percent string must be a numeric stri
 
 export function validateIntOrPercent(value: IntOrPercent, errors: FieldErrors): void {
   if (typeof value === 'number') validateNonNegative(value, errors);
-  else if (!PERCENT.test(value)) errors.invalid(value, percentError);
+  else if (!PERCENT.test(value)) invalidIntOrPercent(value, percentError, errors);
 }
 
 export function validateAtMost100Percent(value: IntOrPercent, errors: FieldErrors): void {
-  if (typeof value === 'string' && PERCENT.test(value) && amountOf(value) > 100) errors.invalid(value, 'must not be greater than 100%');
+  if (typeof value === 'string' && PERCENT.test(value) && amountOf(value) > 100) invalidIntOrPercent(value, 'must not be greater than 100%', errors);
 }
 
 /** The number in it; 0 where the text has none. */
 export function amountOf(value: IntOrPercent): number {
   if (typeof value === 'number') return value;
-  return /^[+-]?[0-9]+%?$/.test(value) ? Number.parseInt(value, 10) : 0;
+  return PERCENT.test(value) || /^[+-]?[0-9]+$/.test(value) ? Number.parseInt(value, 10) : 0;
+}
+
+/** Its Go type is one of its own, so that texts are printed as JSON. */
+export function invalidIntOrPercent(value: IntOrPercent, detail: string, errors: FieldErrors): void {
+  if (typeof value === 'string') errors.invalidTyped(value, detail);
+  else errors.invalid(value, detail);
 }

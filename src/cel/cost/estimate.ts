@@ -177,7 +177,6 @@ class Estimation {
     return plus(plus(before, result), times(count, loop));
   }
 
-  /** One round. */
   #loop(expr: Comprehension): CostEstimate {
     const round = (): CostEstimate => plus(this.cost(expr.condition), this.cost(expr.step));
     const entries = this.#entriesOf(expr.range);

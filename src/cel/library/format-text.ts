@@ -1,17 +1,5 @@
 import { CelError, typeOf, type CelList, type CelValue } from '../values.ts';
-import type { TypeKind } from '../types.ts';
-
-/** A way to write one argument: `%d`, `%.3f`. */
-export interface Clause {
-  /** Types of arguments that it takes. */
-  readonly accepts: readonly TypeKind[];
-  /** What is said of others, without the type's name. */
-  readonly complaint: string;
-  write(value: CelValue, precision: number): string | CelError;
-}
-
-/** How a version of the library writes what `format` is given, by the letter of the clause. */
-export type FormatStyle = Readonly<Record<string, Clause>>;
+import { type Clause, FORMAT_CLAUSES } from './format-clauses.ts';
 
 const DEFAULT_PRECISION = 6;
 /** Go prints nothing sensible beyond a million; nobody needs a thousand. */
@@ -21,7 +9,7 @@ const MAX_PRECISION = 1_000;
 export type TemplatePart = string | { clause: Clause; precision: number };
 
 /** The parts up to what cannot be read. `argumentCount` of them are at hand. */
-export function parseTemplate(template: string, argumentCount: number, style: FormatStyle): { parts: TemplatePart[]; error: CelError | undefined } {
+export function parseTemplate(template: string, argumentCount: number): { parts: TemplatePart[]; error: CelError | undefined } {
   const parts: TemplatePart[] = [];
   let used = 0;
   const fail = (message: string): { parts: TemplatePart[]; error: CelError } => ({ parts, error: new CelError(message) });
@@ -36,7 +24,7 @@ export function parseTemplate(template: string, argumentCount: number, style: Fo
     }
     if (used >= argumentCount) return fail(`index ${used} out of range`);
     if (percent + 1 >= template.length) return fail('unexpected end of string');
-    const clause = parseClause(template.slice(percent + 1), style);
+    const clause = parseClause(template.slice(percent + 1));
     if ('error' in clause) return fail(`could not parse formatting clause: ${clause.error}`);
     parts.push({ clause: clause.clause, precision: clause.precision });
     used++;
@@ -45,7 +33,7 @@ export function parseTemplate(template: string, argumentCount: number, style: Fo
   return { parts, error: undefined };
 }
 
-function parseClause(text: string, style: FormatStyle): { clause: Clause; precision: number; length: number } | { error: string } {
+function parseClause(text: string): { clause: Clause; precision: number; length: number } | { error: string } {
   const dotted = /^\.(\d*)/.exec(text);
   const letter = text[dotted?.[0].length ?? 0];
   if (dotted !== null && letter === undefined) return { error: 'error while parsing precision: could not find end of precision specifier' };
@@ -54,13 +42,13 @@ function parseClause(text: string, style: FormatStyle): { clause: Clause; precis
   }
   const precision = dotted === null ? DEFAULT_PRECISION : Number(dotted[1]);
   if (precision > MAX_PRECISION) return { error: `error while parsing precision: precision ${dotted![1]} is too large` };
-  if (!Object.hasOwn(style, letter!)) return { error: `unrecognized formatting clause "${letter}"` };
-  return { clause: style[letter!]!, precision, length: (dotted?.[0].length ?? 0) + 1 };
+  if (!Object.hasOwn(FORMAT_CLAUSES, letter!)) return { error: `unrecognized formatting clause "${letter}"` };
+  return { clause: FORMAT_CLAUSES[letter!]!, precision, length: (dotted?.[0].length ?? 0) + 1 };
 }
 
 /** The template with its clauses replaced by the arguments. */
-export function formatText(template: string, args: CelList, style: FormatStyle): CelValue {
-  const { parts, error } = parseTemplate(template, args.size, style);
+export function formatText(template: string, args: CelList): CelValue {
+  const { parts, error } = parseTemplate(template, args.size);
   let text = '';
   let next = 0;
   for (const part of parts) {

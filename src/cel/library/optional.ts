@@ -28,8 +28,8 @@ const ZERO_TIME_SECONDS = -62_135_596_800;
 
 function unwrapAll(list: CelList): CelValue {
   const items = listItems(list);
-  const stranger = items.find((item) => !(item instanceof CelOptional));
-  if (stranger !== undefined) return new CelError(`value ${show(stranger)} is not optional`);
+  const other = items.find((item) => !(item instanceof CelOptional));
+  if (other !== undefined) return new CelError(`value ${show(other)} is not optional`);
   return new ArrayList(items.flatMap((item) => (item instanceof CelOptional && item.value !== undefined ? [item.value] : [])));
 }
 

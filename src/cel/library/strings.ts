@@ -1,11 +1,11 @@
 import { SHORT_ESCAPES } from '../../util/go-quote.ts';
 import { show } from '../convert.ts';
-import { fn, member, overload, type FunctionDeclaration, type Library } from '../declarations.ts';
+import { fn, member, overload, type Library } from '../declarations.ts';
 import { DYN, INT, STRING, listType } from '../types.ts';
 import type { CelList } from '../values.ts';
 import { ArrayList, CelError, codePointCount, type CelInt, type CelValue } from '../values.ts';
 import { checkFormatCall } from './format-check.ts';
-import { formatText, type FormatStyle } from './format-text.ts';
+import { formatText } from './format-text.ts';
 
 /** Functions on texts (cel-go ext/strings.go). Places count characters, not UTF-16 units. */
 const TEXTS = listType(STRING);
@@ -27,7 +27,6 @@ function charAt(text: string, index: CelInt): CelValue {
   return index < 0 || index > codePointCount(text) ? outOfRange(index) : slice(text, Number(index), Number(index) + 1);
 }
 
-/** Units before the character. */
 const unitsBefore = (text: string, index: number): number => (isSimple(text) ? index : Array.from(text).slice(0, index).join('').length);
 const charsBefore = (text: string, unit: number): number => (unit === -1 ? -1 : codePointCount(text.slice(0, unit)));
 
@@ -106,46 +105,34 @@ function trim(text: string): string {
 // oxlint-disable-next-line no-control-regex -- what CEL escapes
 const quoteShort = (text: string): string => `"${text.replaceAll(/[\u0007-\r\\"]/g, (char) => SHORT_ESCAPES[char]!)}"`;
 
-/** The versions of the library differ in how `format` writes numbers and what is inside of lists and maps. */
-export function stringsLibrary(style: FormatStyle): Library {
-  const format: FunctionDeclaration = {
-    ...fn(
-      'format',
-      member('string_format', [STRING, listType(DYN)], STRING, (template: string, args: CelList) => formatText(template, args, style)),
-    ),
-    validate: (call, checked) => checkFormatCall(call, checked, style),
-  };
-  return { functions: [...FUNCTIONS, format] };
-}
-
-const FUNCTIONS: readonly FunctionDeclaration[] = [
-  fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
-  fn('indexOf', member('string_index_of_string', [STRING, STRING], INT, indexOf), member('string_index_of_string_int', [STRING, STRING, INT], INT, indexOf)),
-  fn(
-    'lastIndexOf',
-    member('string_last_index_of_string', [STRING, STRING], INT, lastIndexOf),
-    member('string_last_index_of_string_int', [STRING, STRING, INT], INT, lastIndexOf),
-  ),
-  fn('lowerAscii', member('string_lower_ascii', [STRING], STRING, lowerAscii)),
-  fn('upperAscii', member('string_upper_ascii', [STRING], STRING, upperAscii)),
-  fn(
-    'replace',
-    member('string_replace_string_string', [STRING, STRING, STRING], STRING, replace),
-    member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, replace),
-  ),
-  fn('split', member('string_split_string', [STRING, STRING], TEXTS, split), member('string_split_string_int', [STRING, STRING, INT], TEXTS, split)),
-  fn('substring', member('string_substring_int', [STRING, INT], STRING, substring), member('string_substring_int_int', [STRING, INT, INT], STRING, substring)),
-  fn('trim', member('string_trim', [STRING], STRING, trim)),
-  fn('strings.quote', overload('strings_quote', [STRING], STRING, quoteShort)),
-  fn('join', member('list_join', [TEXTS], STRING, join), member('list_join_string', [TEXTS, STRING], STRING, join)),
-];
-
-/** Later than what Kubernetes has. */
-export const REVERSE_LIBRARY: Library = {
+export const STRINGS_LIBRARY: Library = {
   functions: [
+    fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
+    fn('indexOf', member('string_index_of_string', [STRING, STRING], INT, indexOf), member('string_index_of_string_int', [STRING, STRING, INT], INT, indexOf)),
     fn(
-      'reverse',
-      member('string_reverse', [STRING], STRING, (text: string) => Array.from(text).toReversed().join('')),
+      'lastIndexOf',
+      member('string_last_index_of_string', [STRING, STRING], INT, lastIndexOf),
+      member('string_last_index_of_string_int', [STRING, STRING, INT], INT, lastIndexOf),
     ),
+    fn('lowerAscii', member('string_lower_ascii', [STRING], STRING, lowerAscii)),
+    fn('upperAscii', member('string_upper_ascii', [STRING], STRING, upperAscii)),
+    fn(
+      'replace',
+      member('string_replace_string_string', [STRING, STRING, STRING], STRING, replace),
+      member('string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, replace),
+    ),
+    fn('split', member('string_split_string', [STRING, STRING], TEXTS, split), member('string_split_string_int', [STRING, STRING, INT], TEXTS, split)),
+    fn(
+      'substring',
+      member('string_substring_int', [STRING, INT], STRING, substring),
+      member('string_substring_int_int', [STRING, INT, INT], STRING, substring),
+    ),
+    fn('trim', member('string_trim', [STRING], STRING, trim)),
+    fn('strings.quote', overload('strings_quote', [STRING], STRING, quoteShort)),
+    fn('join', member('list_join', [TEXTS], STRING, join), member('list_join_string', [TEXTS, STRING], STRING, join)),
+    {
+      ...fn('format', member('string_format', [STRING, listType(DYN)], STRING, formatText)),
+      validate: checkFormatCall,
+    },
   ],
 };

@@ -5,6 +5,7 @@ import { migrate as migrateStore } from '../../storage/migration/migrate.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import type { Options } from '../../options/flags/options.ts';
+import { resolveFeatureGates } from '../../options/feature-gates.ts';
 import { parseFlags } from '../../options/flags/parser.ts';
 import { type Logger, createLogger } from '../../compose/logger.ts';
 import { type StorageSettings, openStorage } from '../../compose/storage.ts';
@@ -89,6 +90,7 @@ async function openSide(name: string, options: Options, logger: Logger, mustExis
     ...options,
     storageBackend: name === ETCD ? 'etcd3' : 'embedded',
     storeDir,
+    featureGates: resolveFeatureGates(options.featureGates).gates,
     etcdCompactionIntervalMs: 0,
     etcdDbMetricPollIntervalMs: 0,
   };

@@ -3,6 +3,7 @@ import { CommandError } from '../../options/command-error.ts';
 
 interface OwnFlag {
   type: 'string' | 'boolean';
+  short?: string;
   default?: string | boolean;
 }
 
@@ -13,11 +14,20 @@ interface OwnFlags {
 
 /** The flags of a command that is no server. What is wrong is a CommandError of one line. */
 export function readOwnFlags(args: readonly string[], options: Record<string, OwnFlag>): OwnFlags {
+  return readingFlags(() => parseArgs({ args: [...args], options, allowPositionals: true }) as OwnFlags);
+}
+
+/** What `parseArgs` throws becomes a CommandError of one line. */
+export function readingFlags<T>(read: () => T): T {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true }) as OwnFlags;
+    return read();
   } catch (error) {
     throw new CommandError((error as Error).message.split('\n', 1)[0]!);
   }
+}
+
+export function noArguments(program: string, positionals: readonly string[]): void {
+  if (positionals.length > 0) throw new CommandError(`${JSON.stringify(program)} takes flags only, got ${JSON.stringify(positionals[0])}`);
 }
 
 /** The one argument that the command takes. */

@@ -8,8 +8,8 @@ import { openMemoryEngine } from '../../storage/engines/memory.ts';
 import { startEtcdServer } from '../../storage/etcd-server/server.ts';
 import { onAbort } from '../../util/on-abort.ts';
 import type { Output } from '../command.ts';
-import { collectAlone } from '../garbage-collection.ts';
-import { readOwnFlags } from './own-flags.ts';
+import { collectAlone, collectSeldom } from '../garbage-collection.ts';
+import { noArguments, readOwnFlags } from './own-flags.ts';
 import { openStoreTls } from './store-tls.ts';
 
 const FLAGS = {
@@ -27,7 +27,7 @@ const FLAGS = {
 /** `binnacle store`: the embedded store behind etcd's API, for any number of API servers. */
 export async function store(args: readonly string[], output: Output): Promise<void> {
   const { values, positionals } = readOwnFlags(args, FLAGS);
-  if (positionals.length > 0) throw new CommandError(`"binnacle store" takes flags only, got ${JSON.stringify(positionals[0])}`);
+  noArguments('binnacle store', positionals);
   const maxRequestBytes = numberOf('max-request-bytes', values['max-request-bytes']);
   const historyBytes = numberOf('history-bytes', values['history-bytes']);
   const listenUrls = String(values['listen-client-urls']).split(',');
@@ -44,6 +44,7 @@ export async function store(args: readonly string[], output: Output): Promise<vo
       onViolation: (message) => output.stderr(`a client was cut off: ${message}\n`),
     });
     collectAlone();
+    collectSeldom();
     output.stderr(`etcd's API is served at ${server.urls.join(', ')}\n`);
     await new Promise<void>((stopped) => onAbort(stopSignal, stopped));
     await server.close();

@@ -101,7 +101,8 @@ export class WebhookConverter implements Converter {
   #client(): WebhookClient {
     if (this.#webhook) return this.#webhook;
     const { endpoint, dial } = routeToWebhook(this.#config, this.#routes);
-    this.#webhook = new WebhookClient(endpoint, { timeoutMs: TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
+    const { onWeakCertificate } = this.#routes;
+    this.#webhook = new WebhookClient(endpoint, { timeoutMs: TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, dial, onWeakCertificate });
     return this.#webhook;
   }
 }

@@ -3,10 +3,11 @@ import type { JSONSchemaProps } from '../../apis/facts/types/apiextensions-v1.ts
 import { type Program, PlanError, compile } from '../../cel/cel.ts';
 import { type DeclaredType, declaredSizes, declaredTypes, maxCardinality } from '../../cel/data/declared-type.ts';
 import type { Environment } from '../../cel/environment.ts';
-import { KUBERNETES_ENVIRONMENT } from '../../cel/library/kubernetes.ts';
+import { KUBERNETES_ENVIRONMENT, formerKubernetesEnvironment } from '../../cel/library/kubernetes.ts';
 import { CelErrors } from '../../cel/source.ts';
 import { BOOL, STRING, isSameType, optionalType } from '../../cel/types.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
+import type { RuleObserver } from './rule-metrics.ts';
 
 /** One of x-kubernetes-validations, compiled (…/schema/cel/compilation.go). */
 export interface CompiledRule {
@@ -25,12 +26,29 @@ export interface CompiledRule {
   fieldPath: string;
 }
 
-/** The rules of a schema, whose values are declared as `declared`: each is compiled when it is asked for. */
-export function* compileRules(schema: JsonSchema, declared: DeclaredType): Generator<() => CompiledRule> {
+/**
+ * The rules of a schema, whose values are declared as `declared`: each is compiled when it is asked for, of which `observer` hears. `isFormer`: which may only use
+ * what CEL had before v1.34.
+ */
+export function* compileRules(
+  schema: JsonSchema,
+  declared: DeclaredType,
+  observer: RuleObserver,
+  isFormer?: (expression: string) => boolean,
+): Generator<() => CompiledRule> {
   const types = [declaredTypes(declared)];
-  const environmentFor = ({ optionalOldSelf }: ValidationRule): Environment =>
-    KUBERNETES_ENVIRONMENT.extend({ variables: { self: declared.type, oldSelf: optionalOldSelf ? optionalType(declared.type) : declared.type }, types });
-  for (const rule of rulesOf(schema)) yield () => compileRule(rule, schema, declared, environmentFor(rule));
+  const environmentFor = ({ rule, optionalOldSelf }: ValidationRule): Environment =>
+    (isFormer?.(rule) ? formerKubernetesEnvironment() : KUBERNETES_ENVIRONMENT).extend({
+      variables: { self: declared.type, oldSelf: optionalOldSelf ? optionalType(declared.type) : declared.type },
+      types,
+    });
+  for (const rule of rulesOf(schema))
+    yield () => {
+      const startMs = performance.now();
+      const compiled = compileRule(rule, schema, declared, environmentFor(rule));
+      observer.compiled(performance.now() - startMs);
+      return compiled;
+    };
 }
 
 /** Those of the schema itself, and those that allOf adds to it. */

@@ -4,6 +4,7 @@ import { someSchema } from '../../apis/apiextensions/schema-walk.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../apis/facts/types/apiextensions-v1.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { KindSettings } from '../../registry/write.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
@@ -11,6 +12,7 @@ import { equalJson } from '../../encoding/json-equal.ts';
 import { once } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
+import { NO_OBSERVER, type RuleObserver } from './rule-metrics.ts';
 import { RecentRules } from './recent-rules.ts';
 import { defaultRules } from './rule-tree.ts';
 import { hasRules } from './validation-rules.ts';
@@ -22,13 +24,15 @@ const SCHEMA_COST_LIMIT = 100_000_000;
 const MAX_CONTRIBUTORS = 4;
 
 /** Definitions, whose rules are compiled and priced before they are let in, and left in `recent` for their objects. */
-export function definitionsWithRules(recent = new RecentRules()): ResourceDefinition {
-  const ruleValidation = ruleValidationInto(recent);
+export function definitionsWithRules(recent = new RecentRules(), observer = NO_OBSERVER): ResourceDefinition {
+  const usual = ruleValidationInto({ recent, observer });
+  const ruleValidation = ({ settings, old }: { settings: KindSettings; old?: CustomResourceDefinition | undefined }): RuleValidation =>
+    settings.hasFormerCel ? ruleValidationInto({ recent, observer, isFormer: formerRules(old) }) : usual;
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
     validatesInSlices: true,
-    validate: (write, errors) => validateDefinition(write, ruleValidation, errors),
+    validate: (write, errors) => validateDefinition(write, ruleValidation(write), errors),
     validateUpdate: (change, errors) =>
-      validateDefinitionUpdate(change, equalJson(change.object.spec.versions, change.old.spec.versions) ? undefined : ruleValidation, errors),
+      validateDefinitionUpdate(change, equalJson(change.object.spec.versions, change.old.spec.versions) ? undefined : ruleValidation(change), errors),
   };
   // The schema is still looked up when it is first asked for.
   return Object.defineProperties(
@@ -37,7 +41,27 @@ export function definitionsWithRules(recent = new RecentRules()): ResourceDefini
   ) as ResourceDefinition;
 }
 
-const ruleValidationInto = (recent: RecentRules): RuleValidation => ({
+/** What a check of rules tells, and which of them are new. */
+interface RuleCheckOptions {
+  recent: RecentRules;
+  observer: RuleObserver;
+  /** Which rules may only use what CEL had before v1.34. */
+  isFormer?: (rule: string) => boolean;
+}
+
+/** Rules that are new: those that a definition has already may use all that any release knew. */
+function formerRules(old: CustomResourceDefinition | undefined): (rule: string) => boolean {
+  const stored = new Set<string>();
+  for (const { schema } of old?.spec.versions ?? [])
+    if (schema?.openAPIV3Schema)
+      someSchema(schema.openAPIV3Schema, (each) => {
+        for (const { rule } of each['x-kubernetes-validations'] ?? []) stored.add(rule);
+        return false;
+      });
+  return (rule) => !stored.has(rule);
+}
+
+const ruleValidationInto = (options: RuleCheckOptions): RuleValidation => ({
   defaults() {
     const keeps = defaultRules();
     return (schema, isResource, errors) => keeps(new Structure(schema as JsonSchema), isResource, errors);
@@ -45,7 +69,7 @@ const ruleValidationInto = (recent: RecentRules): RuleValidation => ({
   validate(schema, flawed, errors) {
     if (!once(errors, 'has rules', () => someSchema(schema, saysRules))) return;
     const structure = once(errors, 'rules', () => new Structure(schema as JsonSchema));
-    if (hasRules(structure)) new RuleCheck(flawed, errors, recent).check(structure);
+    if (hasRules(structure)) new RuleCheck(flawed, errors, options).check(structure);
   },
 });
 
@@ -65,12 +89,16 @@ class RuleCheck {
   /** Fields that have something wrong below them already: their rules are not looked at. */
   readonly #flawed: ReadonlySet<string>;
   readonly #recent: RecentRules;
+  readonly #observer: RuleObserver;
+  readonly #isFormer: RuleCheckOptions['isFormer'];
   #totalCost = 0;
   readonly #expensive: { at: FieldErrors; cost: number }[] = [];
 
-  constructor(flawed: readonly string[], errors: FieldErrors, recent: RecentRules) {
+  constructor(flawed: readonly string[], errors: FieldErrors, { recent, observer, isFormer }: RuleCheckOptions) {
+    this.#isFormer = isFormer;
     this.#errors = errors;
     this.#recent = recent;
+    this.#observer = observer;
     this.#flawed = new Set(flawed.flatMap(fieldsAbove));
   }
 
@@ -112,7 +140,7 @@ class RuleCheck {
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       );
     const compiled: CompiledRule[] = [];
-    for (const compile of compileRules({ ...schema, allOf: [] }, declared)) {
+    for (const compile of compileRules({ ...schema, allOf: [] }, declared, this.#observer, this.#isFormer)) {
       const at = errors.index(compiled.length);
       const rule = once(at, 'compiled', compile);
       compiled.push(rule);

@@ -4,7 +4,7 @@ import { withObjectMeta } from '../../cel/data/data-schema.ts';
 import { dataValue } from '../../cel/data/data-value.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import { CelError, CelOptional, type CelValue, NONE } from '../../cel/values.ts';
-import { type Old, isUnchanged, oldField, oldItem } from '../../schema/structural/correlation.ts';
+import { Comparison, type Old, oldField, oldItem } from '../../schema/structural/correlation.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import type { Structure } from '../../schema/structural/structure.ts';
 import { FieldErrors, summarize } from '../../api/field-errors.ts';
@@ -14,6 +14,7 @@ import type { Json } from '../../encoding/json-types.ts';
 import { counted } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
+import { NO_OBSERVER, type RuleObserver } from './rule-metrics.ts';
 import { RecentRules } from './recent-rules.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
 
@@ -43,24 +44,27 @@ class Before {
   }
 
   /** Where the place had no value of its own, by what stood above it. Asked only of values that break a rule, and of a list for each of its items. */
-  get isUnchanged(): boolean {
-    if (this.old === undefined) return this.above?.isUnchanged === true;
-    return (this.#isUnchanged ??= this.#now !== undefined && isUnchanged(this.#now, this.old));
+  isUnchanged(comparison: Comparison): boolean {
+    if (this.old === undefined) return this.above?.isUnchanged(comparison) === true;
+    return (this.#isUnchanged ??= this.#now !== undefined && comparison.isUnchanged(this.#now, this.old));
   }
 }
 
 interface Run {
   budget: number;
+  comparison: Comparison;
   warn(text: string): void;
 }
 
 /** Rules as they are compiled when the first object is evaluated, or as they are in `recent`. */
-export const compileRuleTree = (structure: Structure, recent = new RecentRules()): ReturnType<CompileRules> => {
-  const root = new RuleNode(structure, true, recent);
+export const compileRuleTree = (structure: Structure, recent = new RecentRules(), observer = NO_OBSERVER): ReturnType<CompileRules> => {
+  const root = new RuleNode(structure, true, { recent, observer });
   return {
-    validate(object, old, errors, warn) {
+    validate(object, old, errors, warn, comparison = new Comparison()) {
       const before = old && new Before({ value: old, schema: structure.schema }, object);
-      evaluate(root, object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
+      const startMs = performance.now();
+      evaluate(root, object, before, { budget: OBJECT_COST_LIMIT, comparison, warn }, errors);
+      observer.evaluated(performance.now() - startMs);
     },
   } satisfies ValidationRules;
 };
@@ -81,9 +85,9 @@ function evaluate(root: RuleNode, value: Json, before: Before | undefined, limit
  * All defaults of a schema are paid for together.
  */
 export function defaultRules(): (structure: Structure, isRoot: boolean, errors: FieldErrors) => boolean {
-  const limits: Run = { budget: OBJECT_COST_LIMIT, warn: () => {} };
-  const recent = new RecentRules();
-  return (structure, isRoot, errors) => !hasRules(structure) || keepsRules(new RuleNode(structure, isRoot, recent), structure.default!, limits, errors);
+  const limits: Run = { budget: OBJECT_COST_LIMIT, comparison: new Comparison(), warn: () => {} };
+  const compiling = { recent: new RecentRules(), observer: NO_OBSERVER };
+  return (structure, isRoot, errors) => !hasRules(structure) || keepsRules(new RuleNode(structure, isRoot, compiling), structure.default!, limits, errors);
 }
 
 /** Answers whether there is budget left for more. */
@@ -106,18 +110,24 @@ interface CompiledNode {
   schema: DataSchema;
 }
 
+/** Where compiled rules may be found, and who hears of those that are compiled. */
+interface Compiling {
+  recent: RecentRules;
+  observer: RuleObserver;
+}
+
 class RuleNode {
   readonly #structure: Structure;
   readonly #isRoot: boolean;
   readonly #hasOwnRules: boolean;
-  readonly #recent: RecentRules;
+  readonly #compiling: Compiling;
   readonly #children = new Map<Structure, RuleNode | undefined>();
   #compiled: CompiledNode | { problem: string } | undefined;
 
-  constructor(structure: Structure, isRoot: boolean, recent: RecentRules) {
+  constructor(structure: Structure, isRoot: boolean, compiling: Compiling) {
     this.#structure = structure;
     this.#isRoot = isRoot;
-    this.#recent = recent;
+    this.#compiling = compiling;
     this.#hasOwnRules = rulesOf(structure.schema).length > 0;
   }
 
@@ -147,18 +157,18 @@ class RuleNode {
   #child(structure: Structure | undefined): RuleNode | undefined {
     if (structure === undefined) return undefined;
     if (!this.#children.has(structure))
-      this.#children.set(structure, hasRules(structure) ? new RuleNode(structure, structure.isEmbeddedResource, this.#recent) : undefined);
+      this.#children.set(structure, hasRules(structure) ? new RuleNode(structure, structure.isEmbeddedResource, this.#compiling) : undefined);
     return this.#children.get(structure);
   }
 
   #compile(): CompiledNode | { problem: string } {
     const schema = dataSchemaOf(this.#structure.schema);
     const objectSchema = this.#isRoot ? withObjectMeta(schema) : schema;
-    const recent = this.#recent.take(this.#structure.schema, this.#isRoot);
+    const recent = this.#compiling.recent.take(this.#structure.schema, this.#isRoot);
     if (recent !== undefined) return { rules: [], compilers: recent.map((rule) => () => rule), schema: objectSchema };
     const declared = declareType(schema, 'selfType', this.#isRoot);
     if (declared === undefined) return { problem: 'failed to convert to declType for CEL validation rules' };
-    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared)], schema: objectSchema };
+    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared, this.#compiling.observer)], schema: objectSchema };
   }
 
   #apply(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
@@ -202,7 +212,7 @@ class RuleNode {
     const place = compiled.fieldPath === '' ? at(errors) : errors.at(compiled.fieldPath);
     const detail = messageOf(compiled, variables, run, place, type);
     // What is unchanged is let be, unless the rule is about the change; the client is warned of it.
-    const isLetBe = !usesOldSelf && before?.isUnchanged === true;
+    const isLetBe = !usesOldSelf && before?.isUnchanged(run.comparison) === true;
     const told = isLetBe ? new FieldErrors(place.path) : place;
     tell(rule, detail, value, type, told);
     if (isLetBe) run.warn(summarize(told.list));

@@ -1,4 +1,5 @@
 import type { Structure } from '../../schema/structural/structure.ts';
+import type { Comparison } from '../../schema/structural/correlation.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 
@@ -7,8 +8,8 @@ import type { JsonObject } from '../../encoding/json-types.ts';
  * errors and cost limits as apiextensions' schema/cel tells them.
  */
 export interface ValidationRules {
-  /** `warn` is told what is wrong but was so before. */
-  validate(object: JsonObject, old: JsonObject | undefined, errors: FieldErrors, warn: (text: string) => void): void;
+  /** `warn` is told what is wrong but was so before, as `comparison` finds. */
+  validate(object: JsonObject, old: JsonObject | undefined, errors: FieldErrors, warn: (text: string) => void, comparison?: Comparison): void;
 }
 
 /** Undefined where the schema has no rules. Compiled at the first use of the version. */

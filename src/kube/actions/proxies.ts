@@ -8,7 +8,6 @@ import type { Kubelets } from '../kubelet/kubelets.ts';
 import { proxyableAddress } from '../proxy/guarded-dial.ts';
 import { type ProxiedBackend, passToBackend } from '../proxy/pass.ts';
 import type { ProxyTransports } from '../proxy/transports.ts';
-import { type NamedProxyTarget, parseProxyTarget } from './scheme-name-port.ts';
 import { isGlobalUnicast } from './unicast.ts';
 
 const PROXY_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -91,4 +90,21 @@ async function isPods(client: Client, namespace: string, { ip, targetRef }: Endp
   if (targetRef?.namespace !== namespace || !targetRef.name) return false;
   const pod = await client.resource<Pod>('', 'pods').get(namespace, targetRef.name);
   return (pod?.status.podIPs ?? []).some((each) => each.ip === ip);
+}
+
+/** What a proxy's path names: `name`, `name:port` or `scheme:name:port`. */
+interface NamedProxyTarget {
+  scheme: string;
+  name: string;
+  port: string;
+}
+
+const SCHEMES = new Set(['', 'http', 'https']);
+
+/** Undefined where it is none of these (apimachinery/pkg/util/net/port_split.go). */
+function parseProxyTarget(id: string): NamedProxyTarget | undefined {
+  const parts = id.split(':');
+  if (parts.length > 3) return undefined;
+  const [scheme, name, port] = parts.length === 3 ? parts : ['', ...parts];
+  return name && SCHEMES.has(scheme!) ? { scheme: scheme!, name, port: port ?? '' } : undefined;
 }

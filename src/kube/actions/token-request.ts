@@ -1,9 +1,8 @@
-import { type KeyObject, createPublicKey, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { SubresourceAction } from '../../apis/define.ts';
 import type { BoundObjectReference, TokenRequest } from '../../apis/facts/types/authentication-v1.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
-import { keyId, signJwt } from '../../authentication/jwt.ts';
-import { type TokenSubject, type TokenTerms, claimsFor } from '../../authentication/service-account-claims.ts';
+import { type TokenSubject, claimsFor } from '../../authentication/service-account-claims.ts';
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { badRequest, conflict, internalError, invalid, notFound } from '../../api/errors.ts';
@@ -13,13 +12,13 @@ import { timeOf } from '../../util/time.ts';
 
 export interface TokenIssuerOptions {
   issuer: string;
-  /** May still be in the making. */
-  signingKey(this: void): Promise<KeyObject>;
+  /** The whole token. What it throws is told to whoever asked for one. */
+  sign(this: void, claims: object, signal: AbortSignal | undefined): Promise<string>;
   apiAudiences: readonly string[];
   /** --service-account-max-token-expiration; 0: no limit. */
   maxLifetimeSeconds: number;
-  /** --service-account-extend-token-expiration */
-  extendsPodTokens: boolean;
+  /** --service-account-extend-token-expiration: for how long pods' tokens hold really; 0 where for no longer than asked for. */
+  extendedLifetimeSeconds: number;
 }
 
 const DEFAULT_LIFETIME_SECONDS = 3600;
@@ -27,7 +26,6 @@ const MIN_LIFETIME_SECONDS = 600;
 const MAX_LIFETIME_SECONDS = 2 ** 32;
 /** What admission asks for in the volume of every pod: by this number its tokens are known. */
 const INJECTED_LIFETIME_SECONDS = 3607;
-const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
 const UID_MISMATCH = 'authentication.k8s.io/token-request-uid-mismatch';
@@ -56,14 +54,8 @@ export const tokenRequest = (issuer: TokenIssuerOptions, { client, isEnabled, no
     const subject = { account, ...(await boundObjects(client, request.spec.boundObjectRef, account)) };
     const { lifetimeSeconds, warnAfterSeconds } = lifetimeOf(request, issuer, subject, (text) => context.warn(text));
     const id = randomUUID();
-    const token = await issueToken(issuer, subject, {
-      issuer: issuer.issuer,
-      id,
-      audiences: request.spec.audiences!,
-      now: issuedAt,
-      lifetimeSeconds,
-      warnAfterSeconds,
-    });
+    const terms = { issuer: issuer.issuer, id, audiences: request.spec.audiences!, now: issuedAt, lifetimeSeconds, warnAfterSeconds };
+    const token = await issueToken(issuer, claimsFor(subject, terms), context.signal);
     context.annotateAudit('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`);
     const expiresAt = new Date(issuedAt.getTime() + request.spec.expirationSeconds! * 1000);
     return { ...request, status: { token, expirationTimestamp: timeOf(expiresAt) } } as TokenRequest;
@@ -143,7 +135,7 @@ function lifetimeOf(
   { pod }: TokenSubject,
   warn: (text: string) => void,
 ): { lifetimeSeconds: number; warnAfterSeconds: number } {
-  const { maxLifetimeSeconds, apiAudiences, extendsPodTokens } = issuer;
+  const { maxLifetimeSeconds, apiAudiences, extendedLifetimeSeconds } = issuer;
   if (maxLifetimeSeconds > 0 && spec.expirationSeconds! > maxLifetimeSeconds) {
     warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxLifetimeSeconds} seconds`);
     spec.expirationSeconds = maxLifetimeSeconds;
@@ -151,16 +143,17 @@ function lifetimeOf(
   const seconds = spec.expirationSeconds!;
   // Programs that read their token once must not break after an hour (KEP-1205).
   const isExtended =
-    extendsPodTokens && pod !== undefined && seconds === INJECTED_LIFETIME_SECONDS && spec.audiences!.every((audience) => apiAudiences.includes(audience));
-  return isExtended ? { lifetimeSeconds: EXTENDED_LIFETIME_SECONDS, warnAfterSeconds: seconds } : { lifetimeSeconds: seconds, warnAfterSeconds: 0 };
+    extendedLifetimeSeconds > 0 &&
+    pod !== undefined &&
+    seconds === INJECTED_LIFETIME_SECONDS &&
+    spec.audiences!.every((audience) => apiAudiences.includes(audience));
+  return isExtended ? { lifetimeSeconds: extendedLifetimeSeconds, warnAfterSeconds: seconds } : { lifetimeSeconds: seconds, warnAfterSeconds: 0 };
 }
 
-async function issueToken({ signingKey }: TokenIssuerOptions, subject: TokenSubject, terms: TokenTerms): Promise<string> {
+async function issueToken({ sign }: TokenIssuerOptions, claims: object, signal: AbortSignal | undefined): Promise<string> {
   try {
-    const key = await signingKey();
-    return await signJwt(key, keyId(createPublicKey(key)), claimsFor(subject, terms));
-  } catch {
-    // What went wrong is in the log; a key's file is not for clients to know.
-    throw internalError('failed to generate token: the signing key cannot be used');
+    return await sign(claims, signal);
+  } catch (error) {
+    throw internalError(`failed to generate token: ${(error as Error).message}`);
   }
 }

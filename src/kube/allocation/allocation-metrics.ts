@@ -3,6 +3,9 @@ import type { MetricRegistry } from '../../metrics/registry.ts';
 /** `static`: the client has chosen; `dynamic`: the server has. */
 type Scope = 'static' | 'dynamic';
 
+/** What a repair found: taken and not marked so, taken twice, marked and not taken, or outside of the range. */
+export type RepairFinding = 'repair' | 'duplicate' | 'leak' | 'outOfRange';
+
 /** How much of a range there is, and how much of it is taken. */
 export interface RangeUse {
   cidr: string;
@@ -61,6 +64,12 @@ export class AllocationMetrics {
     });
   }
 
+  clusterIpRepaired(finding: RepairFinding): void {
+    this.#registry.family('apiserver_clusterip_repair_ip_errors_total').with(finding).inc();
+  }
+  nodePortRepaired(finding: RepairFinding): void {
+    this.#registry.family('apiserver_nodeport_repair_port_errors_total').with(finding).inc();
+  }
   clusterIpRepairFailed(): void {
     this.#registry.family('apiserver_clusterip_repair_reconcile_errors_total').with().inc();
   }

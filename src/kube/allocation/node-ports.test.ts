@@ -6,6 +6,8 @@ import { unservedCodec } from '../../registry/stored-codec.ts';
 import { StoredObjects } from '../../registry/stored-objects.ts';
 import { openEngine } from '../../storage/open.ts';
 import { parseYaml, toYaml } from '../../encoding/yaml.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
+import { AllocationMetrics } from './allocation-metrics.ts';
 import { NODE_PORTS, NodePorts } from './node-ports.ts';
 import { PortSet, type PortRange } from './port-range.ts';
 import { RepairEvents } from './repair-events.ts';
@@ -19,11 +21,16 @@ async function openRanges(): Promise<StoredObjects<RangeAllocation>> {
   return new StoredObjects(engine, unservedCodec(schemaOfKind('', 'v1', 'RangeAllocation'), ENCODING), '/registry/ranges/');
 }
 
-function repairOf(ranges: StoredObjects<RangeAllocation>, client = new FakeClient(), range = RANGE): { repair: NodePortRepair; reports: string[] } {
+function repairOf(
+  ranges: StoredObjects<RangeAllocation>,
+  client = new FakeClient(),
+  range = RANGE,
+): { repair: NodePortRepair; reports: string[]; registry: MetricRegistry } {
   const reports: string[] = [];
   const report = ({ message }: Error): void => void reports.push(message);
   const events = new RepairEvents(client, 'portallocator-repair-controller', { report, now: () => new Date() });
-  return { repair: new NodePortRepair({ client, ranges, range, report, events }), reports };
+  const registry = new MetricRegistry();
+  return { repair: new NodePortRepair({ client, ranges, range, report, events, metrics: new AllocationMetrics(registry) }), reports, registry };
 }
 
 const takenIn = async (ranges: StoredObjects<RangeAllocation>, range = RANGE): Promise<number[]> => [
@@ -98,7 +105,7 @@ describe('the repair', () => {
     const ranges = await openRanges();
     const client = new FakeClient();
     await client.resource('', 'services').create('default', serviceWith('a', 30080));
-    const { repair, reports } = repairOf(ranges, client);
+    const { repair, reports, registry } = repairOf(ranges, client);
     await repair.run();
     expect(await takenIn(ranges)).toEqual([30080]);
     await new NodePorts(RANGE, ranges).begin(false).allocate(30090);
@@ -107,12 +114,13 @@ describe('the repair', () => {
       expect(await takenIn(ranges)).toEqual(expected);
     }
     expect(reports).toEqual(['the node port 30090 appears to have leaked: cleaning up']);
+    expect(registry.print()).toContain('apiserver_nodeport_repair_port_errors_total{type="leak"} 1\n');
   });
 
   test('tells of ports that two services have, and of those that are in none', async () => {
     const ranges = await openRanges();
     const client = new FakeClient();
-    const { repair, reports } = repairOf(ranges, client);
+    const { repair, reports, registry } = repairOf(ranges, client);
     await repair.run();
     for (const [name, port] of [
       ['a', 30080],
@@ -126,6 +134,8 @@ describe('the repair', () => {
       'the node port 30080 for service default/b was assigned to multiple services; please recreate service',
       'the node port 80 for service default/c is not within the port range 30000-32767; please recreate service',
     ]);
+    for (const type of ['duplicate', 'outOfRange', 'repair'])
+      expect(registry.print()).toContain(`apiserver_nodeport_repair_port_errors_total{type="${type}"} 1\n`);
   });
 
   test('adapts to another range', async () => {

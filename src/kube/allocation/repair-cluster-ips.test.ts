@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { FakeClient } from '../../client/fake-client.ts';
 import type { Event } from '../../apis/facts/types/core-v1.ts';
 import type { ApiObject } from '../../api/api-object.ts';
+import { MetricRegistry } from '../../metrics/registry.ts';
+import { AllocationMetrics } from './allocation-metrics.ts';
 import { type IpAddressObject, ipAddressOf } from './ip-address.ts';
 import { RepairEvents } from './repair-events.ts';
 import { repairClusterIps } from './repair-cluster-ips.ts';
@@ -49,9 +51,13 @@ test('every address of a service is its own, and those of none go once they are 
   const reports: string[] = [];
   const options = { client, report: ({ message }: Error) => void reports.push(message), now: () => NOW };
   const events = new RepairEvents(client, 'ipallocator-repair-controller', options);
-  await repairClusterIps({ ...options, events });
+  const registry = new MetricRegistry();
+  await repairClusterIps({ ...options, events, metrics: new AllocationMetrics(registry) });
   await events.written;
   expect(ownersIn(client)).toEqual({ '10.0.0.5': 'a', '10.0.0.6': 'b', '10.0.0.7': 'c', '10.0.0.8': 'on-its-way', '10.0.0.10': 'a' });
+  expect(registry.print()).toContain(
+    'apiserver_clusterip_repair_ip_errors_total{type="leak"} 2\napiserver_clusterip_repair_ip_errors_total{type="repair"} 2\n',
+  );
   expect(reports).toEqual([
     'the ClusterIP [IPv4]: 10.0.0.6 for Service default/b is not allocated; repairing',
     'IPAddress: 10.0.0.9 for Service default/gone appears to have leaked: cleaning up',
@@ -70,9 +76,11 @@ test('an address that two services have stays with the one that it names', async
   const reports: string[] = [];
   const options = { client, report: ({ message }: Error) => void reports.push(message), now: () => NOW };
   const events = new RepairEvents(client, 'ipallocator-repair-controller', options);
-  await repairClusterIps({ ...options, events });
+  const registry = new MetricRegistry();
+  await repairClusterIps({ ...options, events, metrics: new AllocationMetrics(registry) });
   await events.written;
   expect(ownersIn(client)).toEqual({ '10.0.0.5': 'a' });
+  expect(registry.print()).toContain('apiserver_clusterip_repair_ip_errors_total{type="duplicate"} 1\n');
   expect(reports).toEqual(['the cluster IP [IPv4]:10.0.0.5 for service default/b was assigned to other services default/a; please recreate']);
 });
 

@@ -3,6 +3,7 @@ import type { Service } from '../../apis/facts/types/core-v1.ts';
 import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import { isApiError } from '../../api/errors.ts';
+import type { AllocationMetrics } from './allocation-metrics.ts';
 import type { Finding, RepairEvents } from './repair-events.ts';
 import { type IpAddressObject, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
 
@@ -18,6 +19,7 @@ export interface ClusterIpRepairOptions {
   now(): Date;
   /** Where the same is told to whoever looks at the service or its address. */
   events: RepairEvents;
+  metrics?: Pick<AllocationMetrics, 'clusterIpRepaired'>;
 }
 
 const SERVICE = { apiVersion: 'v1', kind: 'Service' };
@@ -44,7 +46,7 @@ async function repairAddressOf(
   address: string,
   services: ResourceClient<Service>,
   addresses: ResourceClient<IpAddressObject>,
-  { report, events }: ClusterIpRepairOptions,
+  { report, events, metrics }: ClusterIpRepairOptions,
 ): Promise<void> {
   const warn = (reason: string, note: string): void => events.warn(SERVICE, service, { reason, action: 'ClusterIPAllocation', note });
   const { namespace = '', name = '' } = service.metadata;
@@ -53,6 +55,7 @@ async function repairAddressOf(
   const found = addresses.informer.get('', address);
   if (found === undefined) {
     report(new Error(`the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} is not allocated; repairing`));
+    metrics?.clusterIpRepaired('repair');
     warn('ClusterIPNotAllocated', `Cluster IP [${family}]: ${address} is not allocated; repairing`);
     return create(addresses, wanted);
   }
@@ -62,10 +65,14 @@ async function repairAddressOf(
   if (other?.spec.clusterIPs?.includes(address)) {
     const owner = `${parentRef.namespace}/${parentRef.name}`;
     report(new Error(`the cluster IP [${family}]:${address} for service ${namespace}/${name} was assigned to other services ${owner}; please recreate`));
+    metrics?.clusterIpRepaired('duplicate');
     return warn('ClusterIPAlreadyAllocated', `Cluster IP [${family}]:${address} was assigned to multiple services; please recreate service`);
   }
   if (isOwn && hasLabelsOf(found, family)) return;
-  if (!isOwn) warn('ClusterIPNotAllocated', `the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} has a wrong reference; repairing`);
+  if (!isOwn) {
+    metrics?.clusterIpRepaired('repair');
+    warn('ClusterIPNotAllocated', `the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} has a wrong reference; repairing`);
+  }
   await remove(addresses, found);
   await create(addresses, wanted);
 }
@@ -74,7 +81,7 @@ async function removeLeaked(
   address: IpAddressObject,
   services: ResourceClient<Service>,
   addresses: ResourceClient<IpAddressObject>,
-  { report, now, events }: ClusterIpRepairOptions,
+  { report, now, events, metrics }: ClusterIpRepairOptions,
   graceMs: number,
 ): Promise<void> {
   const { parentRef } = address.spec;
@@ -85,6 +92,7 @@ async function removeLeaked(
   const isBeingStored = service === undefined || service.spec.type === 'ExternalName';
   if (refersToService(address) && ageMs <= (isBeingStored ? graceMs : Math.min(REVERT_MS, graceMs))) return;
   const finding = leak(address, service !== undefined);
+  metrics?.clusterIpRepaired('leak');
   report(new Error(finding.note));
   events.warn(IP_ADDRESS, address, finding);
   await remove(addresses, address);

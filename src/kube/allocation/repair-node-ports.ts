@@ -1,6 +1,7 @@
 import type { RangeAllocation, Service } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { StoredObjects } from '../../registry/stored-objects.ts';
+import type { AllocationMetrics, RepairFinding } from './allocation-metrics.ts';
 import { NODE_PORTS } from './node-ports.ts';
 import type { RepairEvents } from './repair-events.ts';
 import { type PortRange, PortSet, parsePortRange, portRangeText } from './port-range.ts';
@@ -17,6 +18,7 @@ export interface NodePortRepairOptions {
   report(error: Error): void;
   /** Where the same is told to whoever looks at the service. */
   events: RepairEvents;
+  metrics?: Pick<AllocationMetrics, 'nodePortRepaired'>;
 }
 
 /** Makes the bitmap of node ports say what services have (registry/core/service/portallocator/controller/repair.go). */
@@ -59,17 +61,19 @@ export class NodePortRepair {
   }
 
   #count(service: Service, port: number, rebuilt: PortSet, stored: PortSet | undefined): void {
-    const warn = (reason: string, what: string): void => this.#warn(service, port, reason, what);
-    if (!rebuilt.contains(port)) return warn('PortOutOfRange', `is not within the port range ${portRangeText(rebuilt.range)}; please recreate service`);
-    if (rebuilt.has(port)) return warn('PortAlreadyAllocated', 'was assigned to multiple services; please recreate service');
+    const warn = (finding: RepairFinding, reason: string, what: string): void => this.#warn(service, port, finding, reason, what);
+    if (!rebuilt.contains(port))
+      return warn('outOfRange', 'PortOutOfRange', `is not within the port range ${portRangeText(rebuilt.range)}; please recreate service`);
+    if (rebuilt.has(port)) return warn('duplicate', 'PortAlreadyAllocated', 'was assigned to multiple services; please recreate service');
     rebuilt.take(port);
     this.#leaks.delete(port);
     const isUnknown = stored && !stored.has(port);
     stored?.release(port);
-    if (isUnknown) warn('PortNotAllocated', 'is not allocated; repairing');
+    if (isUnknown) warn('repair', 'PortNotAllocated', 'is not allocated; repairing');
   }
 
-  #warn(service: Service, port: number, reason: string, what: string): void {
+  #warn(service: Service, port: number, finding: RepairFinding, reason: string, what: string): void {
+    this.#options.metrics?.nodePortRepaired(finding);
     const { namespace, name } = service.metadata;
     this.#options.report(new Error(`the node port ${port} for service ${namespace}/${name} ${what}`));
     this.#options.events.warn({ apiVersion: 'v1', kind: 'Service' }, service, { reason, action: 'PortAllocation', note: `Port ${port} ${what}` });
@@ -85,6 +89,7 @@ export class NodePortRepair {
         continue;
       }
       this.#leaks.delete(port);
+      this.#options.metrics?.nodePortRepaired('leak');
       this.#options.report(new Error(`the node port ${port} appears to have leaked: cleaning up`));
     }
   }

@@ -20,8 +20,10 @@ const ON_BY_DEFAULT = new Set([
   'DRADeviceTaints',
   'DRAExtendedResource',
   'DRAResourceClaimGranularStatusAuthorization',
+  'DynamicResourceAllocation',
   'KubeletServiceAccountTokenForCredentialProviders',
   'UnknownVersionInteroperabilityProxy',
+  'VolumeAttributesClass',
 ]);
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io';
 
@@ -39,6 +41,8 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): BootstrapControllerOpt
     securePort: 16443,
     nodePort: 0,
     advertiseAddress: () => undefined,
+    peerAddress: () => undefined,
+    instanceId: 'f81d4fae',
     isEnabled: (gate) => ON_BY_DEFAULT.has(gate),
     endpointReconciler: 'none',
     isRbacOn: true,
@@ -213,15 +217,24 @@ describe('flow control', () => {
 
   it('takes back on the way down what says that this server lives', async () => {
     const client = new FakeClient();
-    const options = optionsOf({ advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
+    const options = optionsOf({
+      advertiseAddress: () => '192.0.2.7',
+      peerAddress: () => ({ host: '192.0.2.7', port: '16443' }),
+      endpointReconciler: 'lease',
+    });
     const peers: string[] = [];
     const peerEndpoints: PeerEndpoints = {
       renew: async (address, port) => void peers.push(`${address}:${port}`),
       remove: async () => void peers.push('removed'),
+      addressOf: async () => undefined,
     };
     const { postStart, preShutdown } = bootstrapHooks(client, options, { masterLeases: ownMasterLease(), peerEndpoints });
     await Promise.all(postStart.map((hook) => hook.run(options.signal)));
     const leases = (): number => client.resource('coordination.k8s.io', 'leases').informer.list('kube-system').length;
+    const [lease] = client.resource<ApiObject & { spec: { holderIdentity: string } }>('coordination.k8s.io', 'leases').informer.list('kube-system');
+    // The same of all workers of a server: another one tells peers that it has started anew.
+    expect(lease!.spec.holderIdentity).toBe(`${lease!.metadata.name}_f81d4fae`);
+    expect(lease!.metadata.annotations).toEqual({ 'kubernetes.io/peer-advertise-address': '192.0.2.7:16443' });
     expect([leases(), peers]).toEqual([1, ['192.0.2.7:16443']]);
     expect(preShutdown.map(({ name }) => name)).toEqual([
       'peer-endpoint-reconciler-controller',

@@ -44,13 +44,13 @@ async function ensure(resource: ResourceClient<FlowControlObject>, wanted: FlowC
 
 const needsRevision = (current: FlowControlObject, wanted: FlowControlObject): boolean => {
   const isAutoUpdated = shouldUpdateSpec(current);
-  return autoUpdateOf(current) !== isAutoUpdated || (isAutoUpdated && !isSpecEqualish(wanted, current));
+  return autoUpdateOf(current) !== isAutoUpdated || (isAutoUpdated && !isSpecEquivalent(wanted, current));
 };
 
 function revise(object: FlowControlObject, wanted: FlowControlObject): boolean {
   if (!needsRevision(object, wanted)) return false;
   const isAutoUpdated = shouldUpdateSpec(object);
-  if (isAutoUpdated && !isSpecEqualish(wanted, object)) object.spec = structuredClone(wanted.spec);
+  if (isAutoUpdated && !isSpecEquivalent(wanted, object)) object.spec = structuredClone(wanted.spec);
   object.metadata.annotations = { ...object.metadata.annotations, [AUTO_UPDATE]: String(isAutoUpdated) };
   return true;
 }
@@ -70,7 +70,7 @@ function autoUpdateOf({ metadata }: ApiObject): boolean | undefined {
 }
 
 /** The two numbers of the exempt level are the operator's to choose. */
-function isSpecEqualish(wanted: FlowControlObject, actual: FlowControlObject): boolean {
+function isSpecEquivalent(wanted: FlowControlObject, actual: FlowControlObject): boolean {
   if (wanted.spec.exempt === undefined) return equalJson(wanted.spec, actual.spec);
   const { nominalConcurrencyShares, lendablePercent } = actual.spec.exempt ?? {};
   return (

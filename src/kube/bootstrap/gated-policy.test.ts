@@ -11,7 +11,9 @@ const ON = new Set([
   'DRADeviceTaints',
   'DRAExtendedResource',
   'DRAResourceClaimGranularStatusAuthorization',
+  'DynamicResourceAllocation',
   'KubeletServiceAccountTokenForCredentialProviders',
+  'VolumeAttributesClass',
 ]);
 const roles = clusterRoles as unknown as RoleObject[];
 const bindings = clusterRoleBindings as unknown as BindingObject[];

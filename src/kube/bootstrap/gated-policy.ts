@@ -15,6 +15,24 @@ const CONTROLLER = 'system:controller:';
 /** Rules of the default policy that go with a feature. All of them are on where nobody says otherwise. */
 const TAKEN_WITHOUT: GatedRules = [
   ['KubeletServiceAccountTokenForCredentialProviders', 'system:node', allow('get', '', 'serviceaccounts')],
+  ['DynamicResourceAllocation', 'system:aggregate-to-view', allow(READ, RESOURCE, 'resourceclaims', 'resourceclaims/status', 'resourceclaimtemplates')],
+  [
+    'DynamicResourceAllocation',
+    'system:aggregate-to-edit',
+    allow('create delete deletecollection patch update', RESOURCE, 'resourceclaims', 'resourceclaimtemplates'),
+  ],
+  ['DynamicResourceAllocation', 'system:node', allow('get', RESOURCE, 'resourceclaims'), allow('deletecollection', RESOURCE, 'resourceslices')],
+  [
+    'DynamicResourceAllocation',
+    'system:kube-scheduler',
+    allow(READ, RESOURCE, 'deviceclasses'),
+    allow('get list patch update watch', RESOURCE, 'resourceclaims'),
+    allow('get list patch update watch', RESOURCE, 'resourceclaims/status'),
+    allow('update', '', 'pods/finalizers'),
+    allow(READ, RESOURCE, 'resourceslices'),
+    allow('create delete', RESOURCE, 'resourceclaims'),
+    allow(CHANGE, RESOURCE, 'resourceclaims/binding'),
+  ],
   ['DRAExtendedResource', 'system:kube-scheduler', allow('create delete', RESOURCE, 'resourceclaims')],
   ['DRAResourceClaimGranularStatusAuthorization', 'system:kube-scheduler', allow(CHANGE, RESOURCE, 'resourceclaims/binding')],
   ['DRAResourceClaimGranularStatusAuthorization', `${CONTROLLER}resource-claim-controller`, allow(CHANGE, RESOURCE, 'resourceclaims/binding')],
@@ -27,7 +45,12 @@ const PATHS_TAKEN_WITHOUT = [
 ] as const;
 
 /** Roles that are not there without a feature. */
-const ROLES_TAKEN_WITHOUT = [['DRADeviceTaints', `${CONTROLLER}device-taint-eviction-controller`]] as const;
+const ROLES_TAKEN_WITHOUT = [
+  ['DRADeviceTaints', `${CONTROLLER}device-taint-eviction-controller`],
+  ['DynamicResourceAllocation', `${CONTROLLER}device-taint-eviction-controller`],
+  ['DynamicResourceAllocation', `${CONTROLLER}resource-claim-controller`],
+  ['VolumeAttributesClass', `${CONTROLLER}volumeattributesclass-protection-controller`],
+] as const;
 
 /** Rules that come with a feature; a role that is not there yet is made, and bound to the account of its controller. */
 const ADDED_WITH: GatedRules = [

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../api/api-object.ts';
@@ -6,8 +5,10 @@ import { delay } from '../../util/delay.ts';
 import { isApiError } from '../../api/errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { serverIdentity } from '../../api/server-identity.ts';
+import { hostPort } from '../../net/dial.ts';
 import { microTimeOf } from '../../util/time.ts';
 import { type BootstrapControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
+import type { PeerAddress } from './peer-endpoints.ts';
 
 const NAMESPACE = 'kube-system';
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
@@ -20,9 +21,10 @@ const STOP_MS = 5000;
 const COLLECTION_MS = 3_600_000;
 
 export interface IdentityLeaseOptions extends BootstrapControllerOptions {
-  /** Where other machines reach this server, as far as that is known. */
-  advertiseAddress(): string | undefined;
-  readonly securePort: number;
+  /** Where other servers reach this one, as far as that is known. */
+  peerAddress(): PeerAddress | undefined;
+  /** Tells this start of the server from others, for those who must know what it serves now. */
+  readonly instanceId: string;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
 }
@@ -41,7 +43,7 @@ export interface IdentityLeaseController {
 /** A Lease that says that this server lives, renewed for as long as it does (KEP-1965). */
 export function identityLeaseController(client: Client, options: Omit<IdentityLeaseOptions, 'signal'>): IdentityLeaseController {
   const name = serverIdentity(hostname(), COMPONENT);
-  const holder = `${name}_${randomUUID()}`;
+  const holder = `${name}_${options.instanceId}`;
   const stopped = new AbortController();
   let lastPass: Promise<void> = Promise.resolve();
   return {
@@ -79,8 +81,8 @@ async function renew(client: Client, name: string, holder: string, options: Iden
   const leases = await syncedResource<Lease>(client, 'coordination.k8s.io', 'leases', COMPONENT);
   const spec = { holderIdentity: holder, leaseDurationSeconds: DURATION_SECONDS, renewTime: microTimeOf(options.now()) };
   const labels = { [IDENTITY_LABEL]: COMPONENT, 'kubernetes.io/hostname': hostname() };
-  const address = options.isEnabled('UnknownVersionInteroperabilityProxy') ? options.advertiseAddress() : undefined;
-  const annotations: Record<string, string> = address === undefined ? {} : { [PEER_ADDRESS]: `${address}:${options.securePort}` };
+  const address = options.isEnabled('UnknownVersionInteroperabilityProxy') ? options.peerAddress() : undefined;
+  const annotations: Record<string, string> = address === undefined ? {} : { [PEER_ADDRESS]: hostPort(address.host, address.port) };
   if (leases.informer.get(NAMESPACE, name) === undefined) {
     await ensureNamespaces(client, [NAMESPACE]);
     const metadata = { name, namespace: NAMESPACE, labels, annotations };

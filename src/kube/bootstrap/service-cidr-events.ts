@@ -1,7 +1,7 @@
+import { warningEvent } from '../../apis/core/warning-event.ts';
 import type { Event } from '../../apis/facts/types/core-v1.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import type { Client } from '../../client/client.ts';
-import { timeOf } from '../../util/time.ts';
 
 const COMPONENT = 'kubernetes-service-cidr-controller';
 
@@ -20,24 +20,8 @@ export class ServiceCidrEvents {
   warn({ metadata: { name = '', uid, resourceVersion } }: ApiObject, reason: string, message: string): void {
     if (this.#told.has(reason)) return;
     this.#told.add(reason);
-    const now = this.#options.now();
-    const event: Event = {
-      kind: 'Event',
-      apiVersion: 'v1',
-      // Named as client-go names events: after their object and the nanosecond in hexadecimal. Of what has no namespace, they are in "default".
-      metadata: { name: `${name}.${(BigInt(now.getTime()) * 1_000_000n).toString(16)}`, namespace: 'default' },
-      involvedObject: { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
-      reason,
-      message,
-      source: { component: COMPONENT },
-      firstTimestamp: timeOf(now),
-      lastTimestamp: timeOf(now),
-      count: 1,
-      type: 'Warning',
-      eventTime: null,
-      reportingComponent: COMPONENT,
-      reportingInstance: '',
-    };
+    const about = { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+    const event = warningEvent({ about, component: COMPONENT, reason, message, now: this.#options.now() });
     this.#client
       .resource<Event>('', 'events')
       .create('default', event)

@@ -69,7 +69,7 @@ async function upgraded(target: ProxyTarget, signal: AbortSignal): Promise<Extra
   try {
     outcome = await upgradeBackend(target, { method: 'POST', headers: { ...HEADERS, host } }, signal);
   } catch (error) {
-    // Dialling is worded for proxies; a client of its own says it so.
+    // The dialer's message is that of a proxy; a client's differs.
     throw new Error(`error sending request: Post ${quote(url)}: ${(error as Error).message.replace(/^error dialing backend: /, '')}`, { cause: error });
   }
   if ('refusal' in outcome) throw await refusalError(outcome.refusal);

@@ -1,6 +1,8 @@
-import { counter, DEFAULT_BUCKETS, histogram, summary } from '../declaration.ts';
+import { counter, DEFAULT_BUCKETS, gauge, histogram, summary } from '../declaration.ts';
 
 const STEP_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+/** Whose match conditions they are. */
+const CONDITION = ['name', 'kind', 'type', 'operation'] as const;
 const POLICY_BUCKETS = [5e-7, 0.001, 0.01, 0.1, 1];
 
 /** Admission: steps, plug-ins, webhooks, policies, pod security, and CEL (apiserver/pkg/admission/metrics, …/admission/plugin/policy, pod-security-admission/metrics, apiserver/pkg/cel/metrics). */
@@ -14,18 +16,18 @@ export const admissionMetrics = {
   apiserver_admission_match_condition_evaluation_errors_total: counter(
     'ALPHA',
     'Match conditions that ended in an error, by whose they are (name and kind), type and operation.',
-    ['name', 'kind', 'type', 'operation'],
+    CONDITION,
   ),
   apiserver_admission_match_condition_evaluation_seconds: histogram(
     'ALPHA',
     'Seconds that match conditions took which did not all hold, by whose they are (name and kind), type and operation.',
     [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
-    ['name', 'kind', 'type', 'operation'],
+    CONDITION,
   ),
   apiserver_admission_match_condition_exclusions_total: counter(
     'ALPHA',
     'Requests that match conditions kept from a webhook, by whose they are (name and kind), type and operation.',
-    ['name', 'kind', 'type', 'operation'],
+    CONDITION,
   ),
   apiserver_admission_step_admission_duration_seconds: histogram(
     'STABLE',
@@ -90,4 +92,19 @@ export const admissionMetrics = {
     'subresource',
   ]),
   pod_security_exemptions_total: counter('ALPHA', 'Requests that are exempt from pod security.', ['request_operation', 'resource', 'subresource']),
+  apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds: gauge(
+    'ALPHA',
+    'When static manifests of a plug-in were last read, by result.',
+    ['status', 'plugin', 'apiserver_id_hash'],
+  ),
+  apiserver_manifest_admission_config_controller_automatic_reloads_total: counter('ALPHA', 'Readings of static manifests of a plug-in, by result.', [
+    'status',
+    'plugin',
+    'apiserver_id_hash',
+  ]),
+  apiserver_manifest_admission_config_controller_last_config_info: gauge('ALPHA', 'The hash of the static manifests of a plug-in that are in use.', [
+    'plugin',
+    'apiserver_id_hash',
+    'hash',
+  ]),
 };

@@ -6,11 +6,6 @@ export const aggregatorMetrics = {
   aggregator_discovery_nopeer_requests_total: counter('ALPHA', 'Requests for aggregated discovery of this server alone.'),
   aggregator_discovery_peer_aggregated_cache_hits_total: counter('ALPHA', 'Requests for aggregated discovery of all servers that a cache answered.'),
   aggregator_discovery_peer_aggregated_cache_misses_total: counter('ALPHA', 'Requests for aggregated discovery of all servers that no cache answered.'),
-  aggregator_openapi_v2_regeneration_count: counter('ALPHA', 'How often OpenAPI v2 was made anew, by the APIService that had changed and the reason.', [
-    'apiservice',
-    'reason',
-  ]),
-  aggregator_openapi_v2_regeneration_duration: gauge('ALPHA', 'Seconds that OpenAPI v2 last took to be made anew, by reason.', ['reason']),
   aggregator_unavailable_apiservice: gauge('ALPHA', 'Gauge of APIServices which are marked as unavailable broken down by APIService name.', ['name']),
   aggregator_unavailable_apiservice_total: counter(
     'ALPHA',
@@ -40,6 +35,29 @@ export const aggregatorMetrics = {
     'ALPHA',
     'Certificates of extension API servers that were refused because they have no subject alternative name.',
   ),
+  apiserver_peer_discovery_sync_errors_total: counter('ALPHA', 'Failures to learn what another API server on the same store serves, by kind.', ['type']),
+  apiserver_peer_proxy_errors_total: counter('ALPHA', 'Requests that could not be sent on to another API server on the same store, by kind of failure.', [
+    'type',
+    'group',
+    'version',
+    'resource',
+  ]),
+  apiserver_rerouted_request_total: counter(
+    'ALPHA',
+    'Requests that were sent on to another API server on the same store, by status code; those without a resource asked what it serves.',
+    ['code', 'group', 'version', 'resource'],
+  ),
   apiserver_webhooks_x509_insecure_sha1_total: counter('ALPHA', 'Certificates of webhooks that were refused because of an insecure SHA-1 signature.'),
   apiserver_webhooks_x509_missing_san_total: counter('ALPHA', 'Certificates of webhooks that were refused because they have no subject alternative name.'),
+  konnectivity_network_proxy_client_client_connections: gauge('ALPHA', 'Tunnels through konnectivity proxies, by status.', ['status'], { isPerProcess: true }),
+  konnectivity_network_proxy_client_dial_failure_total: counter('ALPHA', 'Connections through konnectivity proxies that failed, by reason.', ['reason']),
+  konnectivity_network_proxy_client_stream_errors_total: counter(
+    'ALPHA',
+    'Streams to konnectivity proxies that failed, by segment, gRPC code and type of packet.',
+    ['segment', 'code', 'packet_type'],
+  ),
+  konnectivity_network_proxy_client_stream_packets_total: counter('ALPHA', 'Packets to and from konnectivity proxies, by segment and type.', [
+    'segment',
+    'packet_type',
+  ]),
 };

@@ -39,6 +39,18 @@ export const authenticationMetrics = {
     'Seconds that client certificates of requests were still valid for.',
     [0, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 345600, 604800, 2592000, 7776000, 15552000, 31104000],
   ),
+  apiserver_externaljwt_fetch_keys_data_timestamp: gauge('ALPHA', 'When the keys that the external signer told last were current, by its own account.', [], {
+    isLazy: true,
+  }),
+  apiserver_externaljwt_fetch_keys_request_total: counter('ALPHA', 'How often the keys of the external signer were fetched, by gRPC code.', ['code']),
+  apiserver_externaljwt_fetch_keys_success_timestamp: gauge('ALPHA', 'When the keys of the external signer were last fetched.', [], { isLazy: true }),
+  apiserver_externaljwt_request_duration_seconds: histogram(
+    'ALPHA',
+    'Seconds that calls of the external signer took, by gRPC method and code.',
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    ['method', 'code'],
+  ),
+  apiserver_externaljwt_sign_request_total: counter('ALPHA', 'Tokens that the external signer was asked to sign, by gRPC code.', ['code']),
   apiserver_impersonation_attempts_duration_seconds: histogram('ALPHA', 'Seconds that impersonations took, by mode and decision.', DOUBLING_BUCKETS, [
     'mode',
     'decision',

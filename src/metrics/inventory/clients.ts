@@ -14,6 +14,8 @@ export const clientsMetrics = {
   rest_client_request_size_bytes: histogram('ALPHA', "Bytes that requests of the server's own clients sent.", SIZE_BUCKETS, ['verb', 'host']),
   rest_client_requests_total: counter('ALPHA', "Requests of the server's own clients, by status code.", ['code', 'method', 'host']),
   rest_client_response_size_bytes: histogram('ALPHA', "Bytes that the server's own clients were answered.", SIZE_BUCKETS, ['verb', 'host']),
+  leader_election_master_status: gauge('ALPHA', 'Whether this server holds the lease of that name.', ['name']),
+  leader_election_slowpath_total: counter('ALPHA', 'Renewals of a held lease that somebody else had written meanwhile, by its name.', ['name']),
   running_managed_controllers: gauge('BETA', 'Controllers that run now.', ['name', 'manager']),
   workqueue_adds_total: counter('BETA', 'Items that were added to a queue.', ['name']),
   workqueue_depth: gauge('BETA', 'Items that wait in a queue.', ['name'], { isPerProcess: true }),

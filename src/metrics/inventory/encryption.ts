@@ -21,7 +21,7 @@ export const encryptionMetrics = {
   apiserver_envelope_encryption_dek_cache_fill_percent: gauge('ALPHA', 'Part of the cache of data encryption keys (KMS v1) that is in use.'),
   apiserver_envelope_encryption_dek_cache_inter_arrival_time_seconds: histogram(
     'ALPHA',
-    'Seconds between uses of a data encryption key.',
+    'Time between two values that are encrypted, or decrypted, with KMS v1.',
     exponential(60, 2, 10),
     ['transformation_type'],
   ),

@@ -1,5 +1,7 @@
 import { counter, exponential, formerName, gauge, histogram, linear } from '../declaration.ts';
 
+/** What upstream tells requests apart by. */
+const ROUTE = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
 const SLI_BUCKETS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
 const shown = {
@@ -9,12 +11,9 @@ const shown = {
   apiserver_current_inqueue_requests: gauge('ALPHA', 'The most requests in queues at once during the last second, by kind.', ['request_kind'], {
     isPerProcess: true,
   }),
-  apiserver_longrunning_requests: gauge(
-    'STABLE',
-    'Long-running requests that are open now, by verb, resource, scope and component.',
-    ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
-    { isPerProcess: true },
-  ),
+  apiserver_longrunning_requests: gauge('STABLE', 'Long-running requests that are open now, by verb, resource, scope and component.', ROUTE, {
+    isPerProcess: true,
+  }),
   apiserver_request_aborts_total: counter('ALPHA', 'Requests whose handler was broken off, by verb, resource and scope.', [
     'verb',
     'group',
@@ -48,18 +47,9 @@ const shown = {
     'ALPHA',
     'Seconds a request took, without webhooks and waiting in queues, by verb, resource, scope and component.',
     SLI_BUCKETS,
-    ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
+    ROUTE,
   ),
-  apiserver_request_terminations_total: counter('ALPHA', 'Requests that the server broke off in self-defence.', [
-    'verb',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-    'code',
-  ]),
+  apiserver_request_terminations_total: counter('ALPHA', 'Requests that the server broke off in self-defence.', [...ROUTE, 'code']),
   apiserver_request_timestamp_comparison_time: histogram(
     'ALPHA',
     'Seconds spent on comparing an object with what a write makes of it, to leave times alone where nothing changed.',
@@ -84,15 +74,7 @@ const shown = {
     'subresource',
     'removed_release',
   ]),
-  apiserver_response_sizes: histogram('STABLE', 'Bytes of the answers to reads, by verb, resource, scope and component.', exponential(1000, 10, 7), [
-    'verb',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-  ]),
+  apiserver_response_sizes: histogram('STABLE', 'Bytes of the answers to reads, by verb, resource, scope and component.', exponential(1000, 10, 7), ROUTE),
   apiserver_selfrequest_total: counter('ALPHA', 'Requests of the server to itself.', ['verb', 'group', 'resource', 'subresource']),
   apiserver_tls_handshake_errors_total: counter('ALPHA', 'TLS handshakes that failed.'),
   apiserver_watch_events_sizes: histogram('ALPHA', 'Bytes of watch events that were sent, by resource.', exponential(1024, 2, 8), [

@@ -7,6 +7,7 @@ const shown = {
   apiserver_init_events_total: counter('ALPHA', 'Events with which watches were begun from the watch cache.', ['group', 'resource']),
   apiserver_resource_objects: gauge('ALPHA', 'Objects stored, by resource.', ['group', 'resource']),
   apiserver_resource_size_estimate_bytes: gauge('ALPHA', 'Bytes that the objects of a resource take in the store.', ['group', 'resource']),
+  apiserver_storage_consistency_checks_total: counter('ALPHA', 'Comparisons of the watch cache with the store, by result.', ['group', 'resource', 'status']),
   apiserver_storage_db_total_size_in_bytes: gauge('ALPHA', 'Size of the database of a member of etcd.', ['endpoint'], { deprecatedVersion: '1.28.0' }),
   apiserver_storage_decode_errors_total: counter('ALPHA', 'Stored objects that could not be decoded.', ['group', 'resource']),
   apiserver_storage_events_received_total: counter('BETA', 'Events that came from the store.', ['group', 'resource']),
@@ -17,6 +18,8 @@ const shown = {
   apiserver_storage_objects: gauge('STABLE', 'Objects stored, by resource.', ['resource']),
   apiserver_storage_size_bytes: gauge('STABLE', "Size of the store's file as it lies on the disk.", ['storage_cluster_id']),
   apiserver_terminated_watchers_total: counter('ALPHA', 'Watches that were ended because their client did not keep up.', ['group', 'resource']),
+  apiserver_watch_filtered_events_total: counter('ALPHA', 'Objects that watches were not told of since they are of another shard.', ['group', 'resource']),
+  apiserver_watch_shards_total: gauge('ALPHA', 'Open watches of shards.', ['group', 'resource']),
   apiserver_watch_cache_consistent_read_total: counter('ALPHA', 'Consistent reads from the watch cache, by success and whether the store was read instead.', [
     'group',
     'resource',

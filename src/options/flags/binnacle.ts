@@ -14,6 +14,10 @@ export const binnacle = flagSet('Binnacle', {
 Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
   ),
   'data-dir': flag(string, 'Folder of the embedded store, and of the keys and certificates that the server makes for itself.', { default: '.binnacle' }),
+  'fault-config-file': flag(
+    file,
+    'For tests of clients: YAML or JSON file of rules by which requests are delayed, refused or cut off, and watches end, expire or go silent. See docs/testing.md.',
+  ),
   'heap-limit-mib': flag(
     int,
     'With --supervised: how large the heap of JavaScript objects may become before V8 ends the server process, which is then started again. 0 leaves it to Node, which takes half of the memory of the machine, and 4 GiB at the most.',

@@ -5,10 +5,9 @@ import { flagSets } from './options.ts';
 /** docs/flags.md: every flag with its state, and every feature gate. */
 export const flagsDocument = (): string => `# Flags of \`binnacle serve\`
 
-Every flag of kube-apiserver v1.36 is accepted, with its syntax and default. What each does here today:
+Every flag of kube-apiserver v1.36 is accepted, with its syntax and default. What each does here:
 
 - **works**: what it does upstream.
-- **later**: accepted, with one warning line; what it is waiting for is named.
 - **no effect**: accepted, with one warning line; there is nothing here for it to change.
 
 With the embedded and memory stores nothing has to be given: a self-signed certificate, the key of service account tokens and its issuer are
@@ -47,9 +46,6 @@ function row(name: string, flag: AnyFlag): string[] {
   ];
 }
 
-function stateText({ state }: AnyFlag): string {
-  if (state.is === 'later') return `later: ${state.feature}`;
-  return state.is === 'noEffect' ? `no effect: ${state.reason}` : 'works';
-}
+const stateText = ({ state }: AnyFlag): string => (state.is === 'noEffect' ? `no effect: ${state.reason}` : 'works');
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');

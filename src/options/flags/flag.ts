@@ -1,10 +1,9 @@
 import type { FlagType } from './types.ts';
 
 /**
- * What a flag does today. `works`: what upstream's does. `later`: accepted, with a warning that names the feature still to come.
- * `noEffect`: accepted, with a warning that says why there is nothing here for it to change.
+ * What a flag does. `works`: what upstream's does. `noEffect`: accepted, with a warning that says why there is nothing here for it to change.
  */
-type FlagState = { readonly is: 'works' } | { readonly is: 'later'; readonly feature: string } | { readonly is: 'noEffect'; readonly reason: string };
+type FlagState = { readonly is: 'works' } | { readonly is: 'noEffect'; readonly reason: string };
 
 export interface Flag<Value, Suffix extends string = string> {
   readonly type: FlagType<Value, Suffix>;
@@ -21,7 +20,6 @@ export interface Flag<Value, Suffix extends string = string> {
 
 interface FlagDetails<Value> {
   default?: Value;
-  later?: string;
   noEffect?: string;
   short?: string;
   deprecated?: string;
@@ -36,11 +34,7 @@ export interface FlagSet<Flags extends Record<string, AnyFlag> = Record<string, 
   readonly flags: Flags;
 }
 
-function stateOf({ later, noEffect }: { later?: string; noEffect?: string }): FlagState {
-  if (later !== undefined) return { is: 'later', feature: later };
-  if (noEffect !== undefined) return { is: 'noEffect', reason: noEffect };
-  return { is: 'works' };
-}
+const stateOf = ({ noEffect }: { noEffect?: string }): FlagState => (noEffect === undefined ? { is: 'works' } : { is: 'noEffect', reason: noEffect });
 
 export function flag<Value, Suffix extends string>(type: FlagType<Value, Suffix>, help: string, details: FlagDetails<Value> = {}): Flag<Value, Suffix> {
   const { short, deprecated, isHidden = false } = details;
@@ -57,9 +51,6 @@ export function flag<Value, Suffix extends string>(type: FlagType<Value, Suffix>
 
 export const flagSet = <Flags extends Record<string, AnyFlag>>(title: string, flags: Flags): FlagSet<Flags> => ({ title, flags });
 
-/** The line that a user sees who sets a flag that does nothing yet. */
-export function stateWarning(name: string, { state }: AnyFlag): string | undefined {
-  if (state.is === 'later') return `--${name} has no effect yet (still to come: ${state.feature})`;
-  if (state.is === 'noEffect') return `--${name} has no effect here: ${state.reason}`;
-  return undefined;
-}
+/** The line that a user sees who sets a flag that does nothing. */
+export const stateWarning = (name: string, { state }: AnyFlag): string | undefined =>
+  state.is === 'noEffect' ? `--${name} has no effect here: ${state.reason}` : undefined;

@@ -40,10 +40,7 @@ function flagHelp(flag: AnyFlag): string {
   ].join('');
 }
 
-function stateNote({ state }: AnyFlag): string {
-  if (state.is === 'later') return ` (no effect yet: ${state.feature})`;
-  return state.is === 'noEffect' ? ` (no effect: ${state.reason})` : '';
-}
+const stateNote = ({ state }: AnyFlag): string => (state.is === 'noEffect' ? ` (no effect: ${state.reason})` : '');
 
 const indent = (lines: readonly string[], width: number): string => lines.map((line) => ' '.repeat(width) + line).join('\n');
 

@@ -1,10 +1,6 @@
 import { flag, flagSet } from './flag.ts';
 import { bool, duration, file, int, portRange, string, strings, uint } from './types.ts';
 
-const LEADERSHIP = 'coordinated leader election';
-const PEERS = 'proxying to peers';
-const EXTERNAL_SIGNER = 'external signers of service account tokens';
-
 export const misc = flagSet('misc', {
   'aggregator-reject-forwarding-redirect': flag(bool, 'Refuse redirects of aggregated API servers instead of passing them on.', {
     default: true,
@@ -15,9 +11,13 @@ export const misc = flagSet('misc', {
     deprecated: 'apiserver-count is deprecated and will be removed in a future version.',
     isHidden: true,
   }),
-  'coordinated-leadership-lease-duration': flag(duration, 'How long a lease of coordinated leader election lasts.', { default: 15_000, later: LEADERSHIP }),
-  'coordinated-leadership-renew-deadline': flag(duration, 'By when such a lease must be renewed.', { default: 10_000, later: LEADERSHIP }),
-  'coordinated-leadership-retry-period': flag(duration, 'Time between attempts to renew it.', { default: 2000, later: LEADERSHIP }),
+  'coordinated-leadership-lease-duration': flag(
+    duration,
+    'How long the lease lasts under which one of several servers elects leaders (CoordinatedLeaderElection).',
+    { default: 15_000 },
+  ),
+  'coordinated-leadership-renew-deadline': flag(duration, 'By when that lease must be renewed.', { default: 10_000 }),
+  'coordinated-leadership-retry-period': flag(duration, 'Time between attempts to renew it.', { default: 2000 }),
   'enable-aggregator-routing': flag(bool, 'Send requests to the endpoints of aggregated API servers instead of to the cluster IP.'),
   'enable-logs-handler': flag(bool, 'Serve the files in /var/log at /logs.', { deprecated: 'Log handler functionality is deprecated' }),
   'endpoint-reconciler-type': flag(string, 'How the endpoints of the kubernetes service are kept: master-count, lease or none.', { default: 'lease' }),
@@ -45,12 +45,18 @@ export const misc = flagSet('misc', {
     int,
     'Bytes a second that a connection of exec, attach, port-forward or an upgraded proxy may carry, each way. 0: no limit.',
   ),
-  'peer-advertise-ip': flag(string, 'Address at which other API servers reach this one.', { later: PEERS }),
-  'peer-advertise-port': flag(string, 'Port at which other API servers reach this one.', { later: PEERS }),
-  'peer-ca-file': flag(file, 'Certificate authority of the other API servers.', { later: PEERS }),
+  'peer-advertise-ip': flag(string, 'Address at which other API servers on the same store reach this one. Counts together with --peer-advertise-port.'),
+  'peer-advertise-port': flag(string, 'Port at which they do.'),
+  'peer-ca-file': flag(
+    file,
+    'Certificate authority of the other API servers on the same store. With it, requests for resources that only they serve are sent on to them.',
+  ),
   'proxy-client-cert-file': flag(file, 'Client certificate by which aggregated API servers know this one, and believe the user that it names.'),
   'proxy-client-key-file': flag(file, 'Key of that certificate.'),
-  'service-account-signing-endpoint': flag(string, 'Socket of an external signer of service account tokens.', { later: EXTERNAL_SIGNER }),
+  'service-account-signing-endpoint': flag(
+    string,
+    'Socket of an external signer of service account tokens, or its abstract name with an @ before it. Takes the place of --service-account-key-file and --service-account-signing-key-file.',
+  ),
   'service-account-signing-key-file': flag(
     file,
     'Private key that signs service account tokens. Default with the embedded and memory stores: one that is made and kept in --data-dir.',

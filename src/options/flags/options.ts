@@ -52,11 +52,9 @@ export const optionName = (name: string, flag: AnyFlag): keyof Options => `${cam
 
 export const flagsByName: ReadonlyMap<string, AnyFlag> = new Map(flagSets.flatMap(({ flags }): [string, AnyFlag][] => Object.entries(flags)));
 
-export function defaultOptions(): Options {
-  const options: Record<string, unknown> = {};
-  for (const [name, flag] of flagsByName) options[optionName(name, flag)] = flag.default;
-  return options as Options;
-}
+const DEFAULTS = Object.fromEntries(Array.from(flagsByName, ([name, flag]) => [optionName(name, flag), flag.default])) as Options;
+
+export const defaultOptions = (): Options => ({ ...DEFAULTS });
 
 /** Every flag with its value as pflag prints it, by name. */
 export function printOptions(options: Options): Record<string, string> {

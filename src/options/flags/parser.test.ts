@@ -139,10 +139,9 @@ describe('beside the values', () => {
     expect([...parseFlags(['--v=1', '--bind_address=::']).given]).toEqual(['v', 'bind-address']);
   });
 
-  test('a deprecated flag and one still to come warn, once each', () => {
-    expect(parseFlags(['--admission-control=A', '--peer-ca-file=p', '--peer-ca-file=q', '--watch-cache']).warnings).toEqual([
+  test('a deprecated flag and one without effect warn, once each', () => {
+    expect(parseFlags(['--admission-control=A', '--watch-cache', '--watch-cache=false']).warnings).toEqual([
       'Flag --admission-control has been deprecated, Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.',
-      '--peer-ca-file has no effect yet (still to come: proxying to peers)',
       '--watch-cache has no effect here: every resource is cached, at the size it needs',
     ]);
   });

@@ -5,7 +5,7 @@ import { hasPath, leavesOf } from './field-set.ts';
 import { type Managers, NO_MANAGERS, encodeManagers } from './managers.ts';
 import { mergeObjects } from './merge.ts';
 import { ownersAfterApply, ownersAfterUpdate } from './own.ts';
-import { extractFields } from './remove.ts';
+import { extractFields } from './test-extract.ts';
 import { ONE_VERSION, THING, thing, tidy } from './test-type.ts';
 import { OwnershipConflicts } from './updater.ts';
 

@@ -11,7 +11,6 @@ import { removeFields } from './remove.ts';
 import { reconciled, withNamedFields } from './schema-aware-sets.ts';
 import type { TypePlan } from './type-plan.ts';
 
-/** An object in one version. */
 export interface Versioned {
   readonly apiVersion: string;
   readonly plan: TypePlan;
@@ -28,8 +27,8 @@ export interface Versions {
   convert(object: Versioned, apiVersion: string, failure: string): Versioned;
   /** Whether the live object must be one of every owner's version, or nothing is done (merge.Updater.reconcileManagedFieldsWithSchemaChanges). */
   readonly demandsEveryVersion?: true;
-  /** The fields without those that this way of writing resets anyway. */
-  ownable(fields: FieldSet): FieldSet;
+  /** The fields of that version without those that this way of writing resets anyway. */
+  ownable(fields: FieldSet, apiVersion: string): FieldSet;
 }
 
 /** Fields that an applier wants otherwise than their owners have them, by the owner's identity. */
@@ -87,7 +86,7 @@ export function applyObject(
 ): Application {
   const current = reconciledManagers(versions, live, managers, steps);
   const merged: Versioned = { ...live, value: inStep(steps, () => mergeObjects(live.plan, live.value, applied.value)) };
-  const fields = inStep(steps, () => versions.ownable(fieldsOf(applied.plan, applied.value)));
+  const fields = inStep(steps, () => versions.ownable(fieldsOf(applied.plan, applied.value), applied.apiVersion));
   const last = current.get(self.identity);
   current.set(self.identity, { ...self.manager, fields });
   const object = last === undefined ? merged : inStep(steps, () => pruned({ versions, managers: current, fields }, merged, last));
@@ -103,10 +102,9 @@ const isSettled = ({ demandsEveryVersion }: Versions, comparison: Comparison): b
 
 function comparedIn(versions: Versions, before: Versioned, after: Versioned): Comparison {
   const { removed, modified, added } = compareObjects(before.plan, before.value, after.value, after.emptied);
-  return { removed: ownablePart(versions, removed), modified: ownablePart(versions, modified), added: ownablePart(versions, added) };
+  const ownable = (fields: FieldSet): FieldSet => (isEmpty(fields) ? fields : versions.ownable(fields, before.apiVersion));
+  return { removed: ownable(removed), modified: ownable(modified), added: ownable(added) };
 }
-
-const ownablePart = (versions: Versions, fields: FieldSet): FieldSet => (isEmpty(fields) ? fields : versions.ownable(fields));
 
 function reconciledManagers(versions: Versions, live: Versioned, managers: Managers, steps: Steps | undefined): ManagersDraft {
   const current: ManagersDraft = new Map();

@@ -1,4 +1,4 @@
-import { type Findings, placeless } from './fault.ts';
+import { type Findings, faultWithoutPath } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { ValuePlace } from './place.ts';
 
@@ -9,22 +9,23 @@ export type ValidateBy = (schema: JsonSchema) => Findings;
 export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: ValuePlace, validate: ValidateBy, { faults }: Findings): void {
   if (anyOf && anyOf.length > 0) {
     const { valid, best: told } = tried(anyOf, validate, 1);
-    if (valid === 0) faults.push(placeless(`"${place}" must validate at least one schema (anyOf)`), ...told!.faults);
+    if (valid === 0) faults.push(faultWithoutPath(`"${place}" must validate at least one schema (anyOf)`), ...told!.faults);
   }
   if (oneOf && oneOf.length > 0) {
     const { valid, best: told } = tried(oneOf, validate);
     if (valid !== 1)
       faults.push(
-        placeless(`"${place}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`),
+        faultWithoutPath(`"${place}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`),
       );
     if (valid === 0) faults.push(...told!.faults);
   }
   if (allOf && allOf.length > 0) {
     const results = allOf.map(validate);
     for (const result of results) faults.push(...result.faults);
-    if (!results.every(isValid)) faults.push(placeless(`"${place}" must validate all the schemas (allOf)${results.some(isValid) ? '' : '. None validated'}`));
+    if (!results.every(isValid))
+      faults.push(faultWithoutPath(`"${place}" must validate all the schemas (allOf)${results.some(isValid) ? '' : '. None validated'}`));
   }
-  if (not && isValid(validate(not))) faults.push(placeless(`"${place}" must not validate the schema (not)`));
+  if (not && isValid(validate(not))) faults.push(faultWithoutPath(`"${place}" must not validate the schema (not)`));
 }
 
 const isValid = ({ faults }: Findings): boolean => faults.length === 0;

@@ -59,6 +59,18 @@ function keyText(keys: readonly string[], item: Json): string | undefined {
   return text;
 }
 
+/** Finds what an update left as it was, and knows how long that took. */
+export class Comparison {
+  elapsedMs = 0;
+
+  isUnchanged(value: Json, old: Old): boolean {
+    const startMs = performance.now();
+    const result = isUnchanged(value, old);
+    this.elapsedMs += performance.now() - startMs;
+    return result;
+  }
+}
+
 /** Whether the value is what it was. What cannot be correlated in part is not unchanged: an item without its keys, a field that the schema does not know. */
 export function isUnchanged(value: Json, old: Old): boolean {
   if (old === undefined) return false;

@@ -1,3 +1,4 @@
+import type { Comparison } from './correlation.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import type { StepBudget } from '../../util/step-budget.ts';
 import type { ValuePlace } from './place.ts';
@@ -18,8 +19,9 @@ export interface Findings {
   firstMatch(match: () => boolean): boolean;
   /** Does a part of the work once, where that takes turns; not of alternatives, several of which validate the same place. May throw Pending. */
   once?: (<T>(part: string, work: () => T) => T) | undefined;
-  /** Formats that no value is compiled by count where a value is of another type. */
-  keepsFormats: boolean;
+  /** The value is a default of the definition itself: see `validateValue`. */
+  isOwnDefault: boolean;
+  comparison: Comparison;
 }
 
 /** The message is made of the place's path when it is told: most faults are of alternatives that nobody hears of. */
@@ -28,4 +30,4 @@ export function invalidFault(place: ValuePlace, value: unknown, message: (path: 
   return { path, tell: (errors) => errors.invalid(value, message(path)) };
 }
 /** Errors that upstream gives no place. */
-export const placeless = (message: string): Fault => ({ path: undefined, tell: (errors) => errors.invalid('', message) });
+export const faultWithoutPath = (message: string): Fault => ({ path: undefined, tell: (errors) => errors.invalid('', message) });

@@ -1,5 +1,5 @@
-import { formatGo } from '../../encoding/go-format.ts';
-import { type Fault, invalidFault, placeless } from './fault.ts';
+import { formatGoFloat } from '../../encoding/go-format.ts';
+import { type Fault, invalidFault, faultWithoutPath } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { ValuePlace } from './place.ts';
 
@@ -9,34 +9,41 @@ const INTEGERS: Readonly<Record<string, typeof INT64>> = { int32: [-(2 ** 31), 2
 const SINGLE_FORMATS = new Set(['float', 'float32']);
 const MAX_FLOAT32 = 3.402_823_466_385_288_6e38;
 
-/** Whole numbers from here on are read as floating point. */
-const BEYOND_INT64 = 2 ** 63;
-
 /**
  * Bounds of numbers. A whole number is compared in whole numbers: upstream cuts the fraction off the bound (and off `multipleOf`, which leaves nothing
  * of a factor below one).
  */
 export function numberFaults(schema: JsonSchema, value: number | bigint, place: ValuePlace, faults: Fault[]): void {
-  const isWhole = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < BEYOND_INT64);
+  const isWhole = typeof value === 'bigint' || Number.isSafeInteger(value);
   const range = (number: number | bigint, what: string): boolean => rangeFault(schema, number, what, place, faults);
   range(value, 'Checked');
   const { multipleOf, maximum, minimum } = schema;
   if (multipleOf !== undefined) {
-    const isFit = range(multipleOf, 'MultipleOf');
-    multipleFault(isWhole && isFit ? toInt64(multipleOf) : multipleOf, value, place, faults);
+    const isInteger = range(multipleOf, 'MultipleOf') && isWhole;
+    multipleFault({ isInteger, number: isInteger ? toInt64(multipleOf) : multipleOf }, value, place, faults);
   }
   if (minimum !== undefined) {
-    const bound = range(minimum, 'Minimum boundary') && isWhole ? toInt64(minimum) : minimum;
+    const isInteger = range(minimum, 'Minimum boundary') && isWhole;
+    const bound = isInteger ? toInt64(minimum) : minimum;
     if (schema.exclusiveMinimum ? value <= bound : value < bound)
       faults.push(
-        invalidFault(place, value, (path) => `${path} in body should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${formatGo(bound)}`),
+        invalidFault(
+          place,
+          value,
+          (path) => `${path} in body should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${printed(bound, isInteger)}`,
+        ),
       );
   }
   if (maximum !== undefined) {
-    const bound = range(maximum, 'Maximum boundary') && isWhole ? toInt64(maximum) : maximum;
+    const isInteger = range(maximum, 'Maximum boundary') && isWhole;
+    const bound = isInteger ? toInt64(maximum) : maximum;
     if (schema.exclusiveMaximum ? value >= bound : value > bound)
       faults.push(
-        invalidFault(place, value, (path) => `${path} in body should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${formatGo(bound)}`),
+        invalidFault(
+          place,
+          value,
+          (path) => `${path} in body should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${printed(bound, isInteger)}`,
+        ),
       );
   }
 }
@@ -47,7 +54,7 @@ const toInt64 = (number: number): number | bigint => (number >= INT64[0] && numb
 /** Whether the type has room for the number; a fault is noted where it has not. */
 function rangeFault({ type, format = '' }: JsonSchema, number: number | bigint, what: string, place: ValuePlace, faults: Fault[]): boolean {
   if (hasRoom(type, format, number)) return true;
-  faults.push(placeless(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${place}`));
+  faults.push(faultWithoutPath(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${place}`));
   return false;
 }
 
@@ -57,14 +64,18 @@ function hasRoom(type: string | undefined, format: string, number: number | bigi
   return (typeof number === 'bigint' || Number.isInteger(number)) && number >= min && number <= max;
 }
 
-function multipleFault(factor: number | bigint, value: number | bigint, place: ValuePlace, faults: Fault[]): void {
+/** An integer, or floating point of the same value: `1000000`, `1e+06`. */
+const printed = (number: number | bigint, isInteger: boolean): string => (isInteger ? String(number) : formatGoFloat(Number(number), 64));
+
+function multipleFault(factorOf: { number: number | bigint; isInteger: boolean }, value: number | bigint, place: ValuePlace, faults: Fault[]): void {
+  const { number: factor, isInteger } = factorOf;
   if (factor <= 0)
-    return void faults.push(invalidFault(place, factor, (path) => `factor MultipleOf declared for ${path} must be positive: ${formatGo(factor)}`));
+    return void faults.push(invalidFault(place, factor, (path) => `factor MultipleOf declared for ${path} must be positive: ${printed(factor, isInteger)}`));
   const isMultiple =
     typeof value === 'bigint'
       ? (typeof factor === 'bigint' || Number.isInteger(factor)) && value % BigInt(factor) === 0n
       : isNearlyWhole(factor < 1 ? (1 / Number(factor)) * value : value / Number(factor));
-  if (!isMultiple) faults.push(invalidFault(place, value, (path) => `${path} in body should be a multiple of ${formatGo(factor)}`));
+  if (!isMultiple) faults.push(invalidFault(place, value, (path) => `${path} in body should be a multiple of ${printed(factor, isInteger)}`));
 }
 
 /** Whole but for what floating point may have lost (go-openapi/swag IsFloat64AJSONInteger). */

@@ -37,6 +37,12 @@ test.each<[JsonSchema, Json, string[]]>([
   [{ type: 'number', multipleOf: 0.5 }, 1e21, ['FieldValueInvalid at: Invalid value: 1e+21:  in body should be a multiple of 0.5']],
   [{ type: 'number', maximum: 1e21 }, 1, ['FieldValueInvalid at: Invalid value: 1:  in body should be less than or equal to -9223372036854775808']],
   [{ type: 'number', maximum: 1e21 }, 1.5, []],
+  // Bounds are integers to integers, and floating point to all else.
+  [{ maximum: 1_000_000 }, 2_000_000, ['FieldValueInvalid at: Invalid value: 2000000:  in body should be less than or equal to 1000000']],
+  [{ maximum: 1_000_000 }, 1_234_567.5, ['FieldValueInvalid at: Invalid value: 1.2345675e+06:  in body should be less than or equal to 1e+06']],
+  [{ maximum: 1_000_000 }, 1e18, ['FieldValueInvalid at: Invalid value: 1e+18:  in body should be less than or equal to 1e+06']],
+  [{ multipleOf: 2_000_000 }, 2_000_001.5, ['FieldValueInvalid at: Invalid value: 2.0000015e+06:  in body should be a multiple of 2e+06']],
+  [{ type: 'integer' }, 1e18, ['FieldValueTypeInvalid at: Invalid value: "number":  in body must be of type integer: "number"']],
   [{ type: 'integer', maximum: 1e21 }, 1, ['FieldValueInvalid at: Invalid value: "": Maximum boundary value must be of type integer (default format) in ']],
   [{ type: 'integer', format: 'uint32' }, -1, ['FieldValueInvalid at: Invalid value: "": Checked value must be of type integer with format uint32 in ']],
   [{ type: 'array', maxItems: 1 }, [1, 2], ['FieldValueTooMany at: Too many: 2: must have at most 1 item']],

@@ -6,8 +6,8 @@ import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
 import { counted, isInSlices, once } from '../../api/validation-run.ts';
 import { combinationFaults } from './combinations.ts';
-import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
-import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
+import { Comparison, type Old, oldField, oldItem } from './correlation.ts';
+import { type Fault, type Findings, invalidFault, faultWithoutPath } from './fault.ts';
 import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { CompiledSchema, canonicalText } from './compiled-schema.ts';
@@ -19,13 +19,19 @@ const MAX_FAULTS = 1_000;
 
 /**
  * Validates a value by a schema, in the order and with the words of kube-openapi/pkg/validation/validate and apiextensions' wording of its errors. What is
- * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting). `keepsFormats`: of a definition's own defaults, whose schemas upstream validates by as
- * they were sent, with formats that it knows nothing of.
+ * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting), as `comparison` finds. `isOwnDefault`: of a definition's own defaults, whose schemas
+ * upstream validates by as they were sent: with formats that it knows nothing of, and without the types of what is an integer or a string.
  */
-export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old, keepsFormats = false): void {
+export function validateValue(
+  schema: JsonSchema,
+  value: Json,
+  errors: FieldErrors,
+  old?: Old,
+  { isOwnDefault = false, comparison = new Comparison() }: Partial<Pick<Findings, 'isOwnDefault' | 'comparison'>> = {},
+): void {
   const firstMatch: Findings['firstMatch'] = (match) => counted(errors, match);
   const inParts: Findings['once'] = isInSlices(errors) ? (part, work) => once(errors, `by the schema ${part}`, work) : undefined;
-  const faults = once(errors, 'by the schema', () => faultsOf(schema, value, old, { keepsFormats, firstMatch, once: inParts }));
+  const faults = once(errors, 'by the schema', () => faultsOf(schema, value, old, { isOwnDefault, comparison, firstMatch, once: inParts }));
   const told = new Set<string>();
   for (const { path, tell } of faults) {
     tell(placeOf(errors, path));
@@ -33,13 +39,13 @@ export function validateValue(schema: JsonSchema, value: Json, errors: FieldErro
   }
 }
 
-function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch' | 'once'>): readonly Fault[] {
+function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Omit<Findings, 'faults' | 'matches' | 'budget'>): readonly Fault[] {
   const findings: Findings = { ...how, faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
   try {
     checkChild(CompiledSchema.of(schema), value, new ValuePlace(), old, findings);
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
-    findings.faults.push(placeless(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
+    findings.faults.push(faultWithoutPath(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
   }
   return findings.faults;
 }
@@ -97,7 +103,7 @@ function checkChild(compiled: CompiledSchema, value: Json, place: ValuePlace, ol
   const before = findings.faults.length;
   if (before >= MAX_FAULTS) return;
   check(compiled, value, place, old, findings);
-  if (old !== undefined && findings.faults.length > before && isUnchanged(value, old)) findings.faults.length = before;
+  if (old !== undefined && findings.faults.length > before && findings.comparison.isUnchanged(value, old)) findings.faults.length = before;
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
@@ -122,8 +128,8 @@ function check(compiled: CompiledSchema, value: Json, place: ValuePlace, old: Ol
 /** What an alternative finds is kept until it is known which of them is told. */
 const STEPS_OF_ALTERNATIVE = 10;
 
-function validatedBy(schema: JsonSchema, value: Json, place: ValuePlace, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
-  const findings: Findings = { keepsFormats, faults: [], matches: 0, budget, firstMatch };
+function validatedBy(schema: JsonSchema, value: Json, place: ValuePlace, old: Old, { budget, firstMatch, isOwnDefault, comparison }: Findings): Findings {
+  const findings: Findings = { isOwnDefault, comparison, faults: [], matches: 0, budget, firstMatch };
   budget.spend(STEPS_OF_ALTERNATIVE);
   check(CompiledSchema.of(schema), value, place, old, findings);
   return findings;
@@ -133,17 +139,18 @@ function jsonType(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'bigint') return 'integer';
-  // What does not fit into 64 bits was read as floating point.
-  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number';
+  // Integers beyond are bigints: what is a number was read as floating point, and counts as an integer as far as that is exact (go-openapi/swag).
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
   return typeof value;
 }
 
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
-function typeFaults(compiled: CompiledSchema, value: Json, place: ValuePlace, { faults, keepsFormats }: Findings): void {
-  const { types, schema } = compiled;
-  const format = formatOf(compiled, keepsFormats);
+function typeFaults(compiled: CompiledSchema, value: Json, place: ValuePlace, { faults, isOwnDefault }: Findings): void {
+  const { schema } = compiled;
+  const types = isOwnDefault && schema['x-kubernetes-int-or-string'] ? [] : compiled.types;
+  const format = formatOf(compiled, isOwnDefault);
   if (types.length === 0 && format === undefined) return;
   const type = jsonType(value);
   if (value !== null && (types.includes(type) || (type === 'integer' && types.includes('number')))) return;
@@ -160,8 +167,8 @@ function typeFaults(compiled: CompiledSchema, value: Json, place: ValuePlace, { 
   fault(types.join(','), type);
 }
 
-const formatOf = (compiled: CompiledSchema, keepsFormats: boolean): string | undefined =>
-  keepsFormats ? compiled.schema.format || undefined : compiled.format;
+const formatOf = (compiled: CompiledSchema, isOwnDefault: boolean): string | undefined =>
+  isOwnDefault ? compiled.schema.format || undefined : compiled.format;
 
 function textFaults(compiled: CompiledSchema, text: string, place: ValuePlace, findings: Findings): void {
   const { faults } = findings;
@@ -170,7 +177,7 @@ function textFaults(compiled: CompiledSchema, text: string, place: ValuePlace, f
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, (path) => `${path} in body should be at least ${minLength} chars long`));
   else if (compiled.schema.pattern) patternFaults(compiled, text, place, findings);
-  const format = formatOf(compiled, findings.keepsFormats);
+  const format = formatOf(compiled, findings.isOwnDefault);
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
   faults.push({ path, tell: (errors) => errors.typeInvalid(text, `${path} in body must be of type ${format}: ${quote(text)}`) });

@@ -19,12 +19,13 @@ function versionDiscovery(served: ApiVersion | RemoteVersion): JsonObject {
   return { version, resources: sorted.map(resourceDiscovery), freshness: 'Current' };
 }
 
-function resourceDiscovery({ definition, served, subresources }: InstalledResource): JsonObject {
+function resourceDiscovery({ definition, served, subresources, isCustom }: InstalledResource): JsonObject {
   const { plural, singular, namespaced, verbs, shortNames, categories } = definition;
   const nested = Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     resource: plural,
-    responseKind: { group: '', version: '', kind: served.kind },
+    // Upstream's extension server names the whole kind, the others leave out what is the version's own.
+    responseKind: isCustom ? { group: served.group, version: served.version, kind: served.kind } : { group: '', version: '', kind: served.kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs: [...verbs],
@@ -33,7 +34,7 @@ function resourceDiscovery({ definition, served, subresources }: InstalledResour
     ...(nested.length > 0 && {
       subresources: nested.map(([subresource, { group, version, kind, verbs: offered }]) => ({
         subresource,
-        responseKind: isForeign({ group, version }, served) ? { group, version, kind } : { group: '', version: '', kind },
+        responseKind: isCustom || isForeign({ group, version }, served) ? { group, version, kind } : { group: '', version: '', kind },
         verbs: [...offered],
       })),
     }),

@@ -11,6 +11,7 @@ import { genericMethodNotAllowed, genericNotFound } from '../../api/errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import type { ListedVersion, RemoteVersion } from '../remote-apis.ts';
 import { aggregatedDiscovery } from './aggregated.ts';
+import { type GroupDiscovery, type PeerGroups, mergePeers } from './merge-peers.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupVersionsByPriority } from './legacy.ts';
 
 export interface DiscoveryOptions {
@@ -26,8 +27,29 @@ export interface DiscoveryOptions {
   hasStorageVersionHashes?: boolean;
   /** Whether the resources of a group-version are also listed in CBOR (CBORServingAndStorage); not where absent. */
   hasCbor?: boolean;
+  /** Where the making of aggregated documents and requests for them are counted; nowhere where absent. */
+  counters?: DiscoveryCounters;
+  /** What other API servers on the same store serve; absent where nobody asks them. */
+  peers?: DiscoveredPeers | undefined;
   /** `host:port` at which clients reach this server. */
   serverAddress(): string;
+}
+
+/** apiserver/pkg/endpoints/discovery/aggregated/metrics.go */
+export interface DiscoveryCounters {
+  /** An aggregated document was made anew. */
+  aggregated(): void;
+  /** A client asked for what this server alone serves. */
+  noPeerRequested(): void;
+  /** A client asked for what all servers serve; that document was there, or had to be made. */
+  peersRequested(wasCached: boolean): void;
+}
+
+export interface DiscoveredPeers {
+  /** This server's name among them. */
+  identity: string;
+  /** A new map whenever something in it has changed. */
+  groups(): PeerGroups;
 }
 
 const AGGREGATOR_GROUP = 'apiregistration.k8s.io';
@@ -57,8 +79,12 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     const isRead = request.exchange.method === 'GET';
     // Upstream wraps `/apis` itself: `/apis/` knows the legacy form alone.
     if (info.path === '/apis' || (path === '/api' && isRead)) {
-      const mediaType = aggregatedType(request.exchange.headers.accept);
-      if (mediaType) return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', mediaType), mediaType);
+      const wanted = aggregatedType(request.exchange.headers.accept);
+      if (wanted) {
+        if (wanted.profile === 'nopeer') options.counters?.noPeerRequested();
+        else if (options.peers && path === '/apis') return serveAggregated(request, documents.withPeers(options.peers, wanted.mediaType), wanted.mediaType);
+        return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', wanted.mediaType), wanted.mediaType);
+      }
     }
     const document = documents.legacy(path);
     if (!document) {
@@ -73,13 +99,19 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
   };
 }
 
-/** The media type in which the client wants the aggregated document; undefined where it prefers the legacy one, or knows only old forms. */
-function aggregatedType(accept: string | undefined): typeof JSON_TYPE | typeof PROTOBUF_TYPE | undefined {
+interface AggregatedType {
+  mediaType: typeof JSON_TYPE | typeof PROTOBUF_TYPE;
+  /** `nopeer`: without what other servers of the same cluster serve. */
+  profile: string | undefined;
+}
+
+/** In which form the client wants the aggregated document; undefined where it prefers the legacy one, or knows only old forms. */
+function aggregatedType(accept: string | undefined): AggregatedType | undefined {
   for (const { type, subtype, params } of parseAccept(accept ?? '')) {
     const mediaType = `${type}/${subtype}`;
     if (!params.has('as')) return undefined;
     if (params.get('as') !== 'APIGroupDiscoveryList' || params.get('g') !== 'apidiscovery.k8s.io' || params.get('v') !== 'v2') continue;
-    if (mediaType === JSON_TYPE || mediaType === PROTOBUF_TYPE) return mediaType;
+    if (mediaType === JSON_TYPE || mediaType === PROTOBUF_TYPE) return { mediaType, profile: params.get('profile') };
   }
   return undefined;
 }
@@ -105,6 +137,7 @@ class Documents {
   readonly #options: DiscoveryOptions;
   readonly #legacy = new Map<string, JsonObject | undefined>();
   readonly #aggregated = new Map<string, Tagged>();
+  #merged: { peers: PeerGroups; tagged: Map<string, Tagged> } | undefined;
 
   constructor(versions: readonly ApiVersion[], remote: readonly RemoteVersion[], registered: readonly ListedVersion[] | undefined, options: DiscoveryOptions) {
     this.#versions = versions;
@@ -174,11 +207,32 @@ class Documents {
     const known = this.#aggregated.get(key);
     if (known) return known;
     const document = aggregatedDiscovery(this.#all, part);
-    const json = Buffer.from(JSON.stringify(document));
-    const etag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`;
-    const tagged = { etag, bytes: mediaType === JSON_TYPE ? json : this.#encodeProtobuf(document) };
+    // In the second form it is the same document.
+    if (![...this.#aggregated.keys()].some((made) => made.startsWith(part))) this.#options.counters?.aggregated();
+    const tagged = this.#tag(document, mediaType);
     this.#aggregated.set(key, tagged);
     return tagged;
+  }
+
+  /** The document of `/apis` with what other servers serve. */
+  withPeers({ identity, groups }: DiscoveredPeers, mediaType: AggregatedType['mediaType']): Tagged {
+    const peers = groups();
+    const isCached = this.#merged?.peers === peers;
+    if (!isCached) this.#merged = { peers, tagged: new Map() };
+    this.#options.counters?.peersRequested(isCached);
+    if (peers.size === 0) return this.aggregated('groups', mediaType);
+    const { tagged } = this.#merged!;
+    if (!tagged.has(mediaType)) {
+      const document = aggregatedDiscovery(this.#all, 'groups');
+      tagged.set(mediaType, this.#tag({ ...document, items: [...mergePeers(identity, document['items'] as GroupDiscovery[], peers)] }, mediaType));
+    }
+    return tagged.get(mediaType)!;
+  }
+
+  #tag(document: JsonObject, mediaType: AggregatedType['mediaType']): Tagged {
+    const json = Buffer.from(JSON.stringify(document));
+    const etag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`;
+    return { etag, bytes: mediaType === JSON_TYPE ? json : this.#encodeProtobuf(document) };
   }
 
   #encodeProtobuf(document: JsonObject): Buffer {

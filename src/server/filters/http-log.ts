@@ -19,11 +19,11 @@ export interface HttpLog {
 }
 
 export function withHttpLog(log: HttpLog): Filter {
-  const write = ({ exchange, info, receivedAtMs, userAgent, auditId }: IncomingRequest): void =>
+  const write = ({ exchange, info, receivedAtMs, finishedAtMs, userAgent, auditId }: IncomingRequest): void =>
     log.write({
       verb: info.verb,
       target: exchange.target,
-      latencyMs: performance.now() - receivedAtMs,
+      latencyMs: finishedAtMs - receivedAtMs,
       userAgent,
       auditId,
       remoteAddress: exchange.remoteAddress,

@@ -25,7 +25,7 @@ export function withImpersonation(authorizer: Authorizer, isConstrainable: boole
   return (next) => (request) => {
     const startMs = performance.now();
     metrics.recordFilter('audit', request, startMs);
-    const wanted = wantedBy(request);
+    const wanted = wantedBy(request, isConstrainable);
     if (wanted) return goOnAs(next, request, impersonate(wanted, new RequestAttributes(request)));
     // To look for the headers takes less than the clock tells.
     metrics.recordFilter('constrainedimpersonation', request, startMs);
@@ -33,10 +33,10 @@ export function withImpersonation(authorizer: Authorizer, isConstrainable: boole
   };
 }
 
-function wantedBy(request: IncomingRequest): User | undefined {
+function wantedBy(request: IncomingRequest, isConstrainable: boolean): User | undefined {
   const { exchange } = request;
   try {
-    return readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) });
+    return readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) }, isConstrainable);
   } catch (error) {
     forbidSniffing(request);
     throw error;

@@ -11,6 +11,7 @@ export const FILTER_ORDER = [
   'pathsInstalled',
   'requestInfo',
   'refusedRequests', // --supervised
+  'requestRecord', // a server in a test's own process
   'httpLog', // only when someone listens
   'slowRequests',
   'retryAfter', // --shutdown-send-retry-after
@@ -29,8 +30,11 @@ export const FILTER_ORDER = [
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'refusedRequestsOfUser', // --supervised
   'impersonation', // is authorized itself, then replaces the user for all that follows
+  'faults', // --fault-config-file, or a test; behind impersonation, since rules name users
   'concurrencyLimit', // priority and fairness, or --max-requests-inflight in its place
   'authorization',
+  'storageVersions', // StorageVersionAPI
+  'peers', // --peer-ca-file; innermost but for what counts
   'requestMetrics', // innermost: upstream counts in the handlers
 ] as const;
 

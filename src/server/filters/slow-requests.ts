@@ -1,11 +1,9 @@
-import type { RequestInfo } from '../../endpoints/request.ts';
+import { scopeOf } from '../../endpoints/request-labels.ts';
 import { formatDuration } from '../../util/duration.ts';
 import { quote } from '../../util/go-quote.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';
 
-/** Upstream's, for all requests but long-running ones (apiserver/pkg/endpoints/handlers). */
-const SLOW_MS = 500;
 const MAX_USER_AGENT_CHARACTERS = 50;
 
 /** Where lines about requests go. */
@@ -20,14 +18,12 @@ export interface RequestLog {
 /** Logs requests that took long, with the parts of them that did, as upstream's traces (k8s.io/utils/trace); and gives requests a log of their own. */
 export function withSlowRequests(log: RequestLog, wallClockMs: () => number = Date.now): Filter {
   const warn = log.warn.bind(log);
-  const look = (request: IncomingRequest): void => {
-    const durationMs = performance.now() - request.receivedAtMs;
-    if (durationMs < SLOW_MS || request.isLongRunning || !log.isTracing()) return;
-    log.trace(traceOf(request, durationMs, wallClockMs()));
+  const onSlow = (request: IncomingRequest): void => {
+    if (log.isTracing()) log.trace(traceOf(request, wallClockMs()));
   };
   return (next) => (request) => {
-    request.reporter = warn;
-    request.onFinish(look);
+    request.warningLog = warn;
+    request.onSlow = onSlow;
     return next(request);
   };
 }
@@ -43,8 +39,9 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** `endMs`: of the wall clock. */
-function traceOf(request: IncomingRequest, durationMs: number, endMs: number): string[] {
+function traceOf(request: IncomingRequest, endMs: number): string[] {
   const { info, exchange, slowParts } = request;
+  const durationMs = request.finishedAtMs - request.receivedAtMs;
   const trace = `Trace[${Math.floor(Math.random() * 2 ** 31)}]: `;
   const startMs = endMs - durationMs;
   const name = quote((info.isResourceRequest ? NAMES[info.verb] : undefined) ?? exchange.method);
@@ -81,9 +78,6 @@ function fieldsOf({ info, exchange, auditId, userAgent }: IncomingRequest): stri
   };
   return Object.entries(fields).map(([key, value]) => `${key}:${value}`);
 }
-
-const scopeOf = ({ name, namespace, isResourceRequest }: RequestInfo): string =>
-  !isResourceRequest ? '' : name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';
 
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

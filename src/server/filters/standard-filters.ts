@@ -1,3 +1,4 @@
+import { type StorageVersionBarrier, withStorageVersionBarrier } from './storage-versions.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { FlowControl } from '../flow-control.ts';
 import type { InFlightRequests, OpenWatches } from '../in-flight.ts';
@@ -64,6 +65,12 @@ export interface StandardFilterOptions {
   compressesResponses?: boolean;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
+  /** StorageVersionAPI */
+  storageVersions?: StorageVersionBarrier | undefined;
+  /** Sends requests on that only other servers can serve; absent where nobody does. */
+  peers?: Filter | undefined;
+  /** Of those that only tests have; absent from all other servers. */
+  testFilters?: Partial<Record<'requestRecord' | 'faults', Filter>> | undefined;
 }
 
 /** The filters of a server with these options; what is switched off is left out of the chain. */
@@ -102,7 +109,10 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
       metrics,
       ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }),
     }),
+    ...(options.storageVersions && { storageVersions: withStorageVersionBarrier(options.storageVersions) }),
+    ...(options.peers && { peers: options.peers }),
     requestMetrics: withRequestMetrics(metrics),
+    ...options.testFilters,
   };
 }
 

@@ -21,14 +21,14 @@ export function withTracing(tracer: Tracer): Filter {
 }
 
 function recordRequest(tracer: Tracer, request: IncomingRequest, context: TraceContext, remote: TraceContext | undefined, isPart: boolean): void {
-  const { exchange, info, userAgent, auditId, receivedAtMs } = request;
+  const { exchange, info, userAgent, auditId, receivedAtMs, finishedAtMs } = request;
   tracer.record({
     context,
     parentSpanId: isPart ? remote!.spanId : '',
     name: spanName(exchange.method, info),
     kind: SPAN_KIND.SERVER,
     startMs: receivedAtMs,
-    endMs: performance.now(),
+    endMs: finishedAtMs,
     attributes: {
       'http.request.method': exchange.method,
       'http.target': exchange.target,

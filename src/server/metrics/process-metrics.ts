@@ -119,7 +119,6 @@ export function registerBuildInfo(registry: MetricRegistry, info: BuildInfo): vo
   registry.onCollect(() => gauge.with(major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform).set(1));
 }
 
-/** A stored resource. */
 export interface StoredResource {
   group: string;
   resource: string;

@@ -28,7 +28,6 @@ interface RequestSeries {
   readonly size: HistogramSeries | undefined;
   /** Of requests that have a body. */
   readonly bodySize: HistogramSeries | undefined;
-  /** Of writes. */
   readonly isWrite: boolean;
 }
 
@@ -72,7 +71,7 @@ export class ServerMetrics {
     if (series === undefined) return;
     const { status, sentBytes } = request.exchange;
     this.#totalOf(series, status).inc();
-    const seconds = (performance.now() - request.receivedAtMs) / 1000;
+    const seconds = (request.finishedAtMs - request.receivedAtMs) / 1000;
     series.duration.observe(seconds);
     if (series.dryRun === '') series.sli.observe(Math.max(0, seconds - request.excludedMs / 1000));
     series.size?.observe(sentBytes);

@@ -31,7 +31,6 @@ export function* customSchema(type: ObjectSchema, options: CustomSchemaOptions):
   return orderedSchema({ ...published, properties, ...extensionsOf(type, type) });
 }
 
-/** The schema of its list. */
 export function customListSchema(
   { item, itemKind, kind, plural }: CustomList,
   type: ObjectSchema,

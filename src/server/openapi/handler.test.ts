@@ -6,7 +6,6 @@ import type { ResourceStore } from '../../registry/store.ts';
 import { IncomingRequest } from '../server-request.ts';
 import { FakeExchange } from '../testing/fake-exchange.ts';
 import { describedBy } from './descriptions.ts';
-import { NO_REMOTE_APIS } from '../remote-apis.ts';
 import { withOpenApi } from './handler.ts';
 
 const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
@@ -24,7 +23,7 @@ function setUp() {
   const handler = withOpenApi(
     {
       installed: () => state.installed,
-      remote: NO_REMOTE_APIS,
+      remote: { openApiV2: () => [], openApiV3: () => new Map() },
       types: openApiTypes,
       descriptions: () => (state.made++, descriptions),
       release: '1.36',

@@ -12,6 +12,7 @@ export class FakeExchange implements Exchange {
   readonly connection = {
     peerCertificates: [],
     requestClose: (): void => void this.closeRequests++,
+    destroy() {},
     holdBack: () => true,
     readOn(): void {},
   };

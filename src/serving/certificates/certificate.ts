@@ -166,7 +166,6 @@ function readOptionalParts(reader: DerReader, fields: CertificateFields): void {
   if (extensions) readExtensions(new DerReader(extensions.content).enter(Tag.sequence, 'x509: malformed extensions'), fields);
 }
 
-/** Who a certificate names. */
 export interface CertificateSubject {
   /** The last of several, as Go reads it; empty when there is none. */
   commonName: string;

@@ -23,7 +23,7 @@ export function decodePem(label: string, pem: string): Buffer[] {
   return blocks;
 }
 
-/** The certificates of a bundle. Throws, worded as client-go/util/cert, when there is none or one is broken. */
+/** The certificates of a bundle. Throws when there is none or one is broken, with the message of client-go/util/cert. */
 export function parseCertificates(pem: string): X509Certificate[] {
   const blocks = decodePem('CERTIFICATE', pem);
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates');

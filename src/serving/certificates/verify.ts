@@ -213,7 +213,10 @@ export function verifyClientChain(chainDer: readonly Buffer[], caPem: readonly s
 }
 
 /** A server's chain, as crypto/tls does it for a client. Errors begin as those of crypto/tls do. Without `roots`, nothing is verified (InsecureSkipVerify). */
-export function verifyServerChain(chainDer: readonly Buffer[], { roots, host, now = new Date() }: { roots?: CertificatePool; host: string; now?: Date }): void {
+export function verifyServerChain(
+  chainDer: readonly Buffer[],
+  { roots, host, now = new Date() }: { roots?: CertificatePool; host: string; now?: Date },
+): [CertificateFields, ...CertificateFields[]] {
   const [leaf, ...others] = parsePeerCertificates(chainDer, 'server');
   try {
     if (roots) verifyCertificate(leaf, { roots, intermediates: poolOf(others), usage: Oid.serverAuth, host, now });
@@ -221,4 +224,5 @@ export function verifyServerChain(chainDer: readonly Buffer[], { roots, host, no
     throw error instanceof CertificateError ? new CertificateError(`tls: failed to verify certificate: ${error.message}`) : error;
   }
   checkKeyType(leaf, 'server');
+  return [leaf, ...others];
 }

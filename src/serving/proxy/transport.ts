@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { ResponseHeaders } from '../exchange.ts';
 import { type Dial, dialDirectly, hostPort } from '../../net/dial.ts';
 import { TlsDialer, type TlsTarget } from '../tls-dialer.ts';
+import type { WeakCertificateListener } from '../weak-certificates.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { Http1Pool } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
@@ -13,6 +14,7 @@ export interface TransportOptions {
   dial?: Dial | undefined;
   /** Absent: HTTP without TLS. */
   tls?: TlsTarget | undefined;
+  onWeakCertificate?: WeakCertificateListener | undefined;
   /** The most that a connection that was upgraded carries, each way. 0, or absent: no limit. */
   upgradedBytesPerSecond?: number | undefined;
 }
@@ -61,10 +63,10 @@ export class Transport {
   readonly #backends = new Map<string, Backend>();
   readonly #closed = new AbortController();
 
-  constructor({ dial = dialDirectly, tls, upgradedBytesPerSecond = 0 }: TransportOptions) {
+  constructor({ dial = dialDirectly, tls, onWeakCertificate, upgradedBytesPerSecond = 0 }: TransportOptions) {
     this.upgradedBytesPerSecond = upgradedBytesPerSecond;
     this.#dial = dial;
-    this.#tlsDialer = tls && new TlsDialer(dial, tls);
+    this.#tlsDialer = tls && new TlsDialer(dial, tls, onWeakCertificate);
   }
 
   send(request: BackendRequest): BackendCall {

@@ -16,8 +16,11 @@ export interface TunnelOptions {
   /** `Host` to send, where it is not the target's. */
   hostHeader?: string;
   signal?: AbortSignal | undefined;
+  /** Hears of the backend's status code. */
+  onStatus?: ((status: number) => void) | undefined;
 }
 
+const SWITCHING_PROTOCOLS = 101;
 /** How long a backend that refused may take to say why. */
 const REFUSAL_MS = 10_000;
 const MAX_HEAD_BYTES = 1 << 20;
@@ -31,7 +34,7 @@ export const isUpgradeRequest = ({ headers }: Pick<Exchange, 'headers'>): boolea
  * connection whose upgrade has failed (CVE-2018-1002105), and redirects are not followed (CVE-2020-8559). Resolves when the tunnel stands or the refusal
  * has left. Throws an Error in upstream's words where there is neither; how that reaches the client is the caller's to say.
  */
-export async function tunnel(exchange: Exchange, target: ProxyTarget, { headers, hostHeader, signal }: TunnelOptions = {}): Promise<void> {
+export async function tunnel(exchange: Exchange, target: ProxyTarget, { headers, hostHeader, signal, onStatus }: TunnelOptions = {}): Promise<void> {
   const gone = new AbortController();
   const { signal: either, release } = linkSignals(gone.signal, ...(signal ? [signal] : []));
   exchange.onClose(() => {
@@ -43,6 +46,7 @@ export async function tunnel(exchange: Exchange, target: ProxyTarget, { headers,
   const ours = { ...headers, host: hostHeader ?? hostPort(target.host, target.port), ...(upgrade !== undefined && { upgrade }) };
   try {
     const outcome = await upgradeBackend(target, { method: exchange.method, headers: { ...requestHeaders(exchange), ...ours } }, either);
+    onStatus?.('connection' in outcome ? SWITCHING_PROTOCOLS : outcome.refusal.statusCode!);
     if ('connection' in outcome) join(exchange, outcome);
     else await passRefusal(exchange, outcome.refusal);
   } catch (error) {

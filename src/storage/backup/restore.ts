@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StorageUnavailable } from '../engine.ts';
 import { type FolderLock, lockFolder } from '../engines/folder-lock.ts';
+import { JOURNAL_FILE } from '../engines/journaled-database.ts';
 import { LmdbFile } from '../engines/lmdb-file.ts';
 import { FIRST_REVISION } from '../engines/memory.ts';
 import type { BackupObject } from './format.ts';
@@ -44,6 +45,8 @@ export async function restoreBackup({ file, folder, force, onProgress }: Restore
     await rm(join(folder, 'lock.mdb'), { force: true });
     // One step: whatever ends this process, the store is the old one or the new one.
     await rename(join(draft, 'data.mdb'), join(folder, 'data.mdb'));
+    // Of the store that was replaced; it would not be taken for the new one's.
+    await rm(join(folder, JOURNAL_FILE), { force: true });
     await syncFolder(folder);
     return { count: reader.head.count, revision };
   } finally {
@@ -61,7 +64,7 @@ async function removeDrafts(folder: string): Promise<void> {
 }
 
 async function fill(folder: string, reader: BackupReader, onProgress: OnProgress): Promise<number> {
-  const file = new LmdbFile(folder, FIRST_REVISION);
+  const file = new LmdbFile(folder, FIRST_REVISION, { isJournaled: false });
   const revision = reader.head.revision + REVISION_STEP;
   try {
     let writes: BackupObject[] = [];

@@ -95,7 +95,6 @@ export class AttributeIndex {
     if (next) this.#add(next, after);
   }
 
-  /** It will be come by. */
   #isAhead(key: string): boolean {
     if (this.#build === undefined) return false;
     const { lastKey } = this.#build;

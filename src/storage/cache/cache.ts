@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/api-object.ts';
 import type { Subscription } from '../engine.ts';
+import type { CacheImage } from './image.ts';
 
 /**
  * The current state of one resource, its recent history and its watchers, fed by an engine's watch. One a resource.
@@ -40,6 +41,12 @@ export interface ObjectCache {
    */
   onProgress(listener: (revision: number) => void): Subscription;
 
+  /** Reads the store anew. Watches end, as those whose history is gone, and begin anew. */
+  reload(): Promise<void>;
+
+  /** What it has now, for another cache to begin with; undefined where that would not spare it anything. */
+  image(): CacheImage | undefined;
+
   /** How many objects there are; for metrics and work estimates. */
   readonly count: number;
   close(): void;
@@ -50,6 +57,8 @@ export interface CacheNarrowing {
   /** The prefix of their keys; of no use unless it is longer than the one that is listed or watched. */
   within?: string | undefined;
   lookup?: Lookup | undefined;
+  /** Of a watch: hears of what differs when the store is taken to another state, where others end. */
+  followsResets?: boolean | undefined;
 }
 
 export interface CacheSelection extends CacheNarrowing {

@@ -16,6 +16,11 @@ interface Derived {
 export class EntryMemory {
   readonly codec: StoredCodec;
   readonly slabs = new Slabs();
+  /**
+   * Of entries that have left, which history keeps in the order in which they did. Among those that stay they would hold memory many times their size, until
+   * the last of them goes.
+   */
+  readonly leftSlabs = new Slabs();
   /** Memory for what is going to lie in a slab. */
   readonly allocate = (sizeBytes: number): Buffer => this.slabs.room(sizeBytes);
 
@@ -33,12 +38,12 @@ const K = 0x6b;
  * An object as it was stored. Its client bytes are made on first use and take the stored value's place; what is derived from them is held weakly, so that
  * many readers of a moment share it and none of it outlives them: memory grows with the bytes stored.
  *
- *     new → enter → in the cache's tree, bytes in a slab → leave → kept by history, snapshots and readers only
+ *     new → enter → in the cache's tree, bytes in a slab → leave, to a slab of others that have left → kept by history, snapshots and readers only
  */
 export class StoredEntry implements CacheEntry, Resident {
   readonly key: string;
   readonly revision: number;
-  readonly #memory: EntryMemory;
+  #memory: EntryMemory;
   /** What the bytes are made from: the stored value, or the same object at another revision; then the bytes, or the slab that they lie in. */
   #content: Buffer | StoredEntry | Slab;
   #isInTree = false;
@@ -59,6 +64,11 @@ export class StoredEntry implements CacheEntry, Resident {
     if (this.#typePrefixLength === NOT_MADE) this.#make();
     const content = this.#content as Buffer | Slab;
     return content instanceof Slab ? sliceOf(content.memory, this.#start, this.#start + this.#length) : content;
+  }
+
+  /** Whether its bytes are there, so that nothing is needed to make them any more. */
+  get isMade(): boolean {
+    return this.#typePrefixLength !== NOT_MADE;
   }
 
   get typePrefixLength(): number {
@@ -105,8 +115,20 @@ export class StoredEntry implements CacheEntry, Resident {
 
   /** Another one has taken its place, or none. */
   leave(): void {
+    // Another cache that has it may have left it already.
+    if (!this.#isInTree) return;
     this.#isInTree = false;
-    if (this.#content instanceof Slab) this.#memory.slabs.release(this.#content, this.#length);
+    if (!(this.#content instanceof Slab)) return;
+    const { slabs, leftSlabs } = this.#memory;
+    const left = leftSlabs.place(this.bytes);
+    slabs.release(this.#content, this.#length);
+    this.#content = left.slab;
+    this.#start = left.start;
+  }
+
+  /** From now on it belongs to several caches, and must not hold what is of one. Only for what is made. */
+  share(memory: EntryMemory): void {
+    this.#memory = memory;
   }
 
   livesIn(slab: Slab): boolean {

@@ -1,7 +1,8 @@
 import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
-import type { Engine, StoredEvent, Subscription } from '../engine.ts';
+import { type Engine, StoreReset, type StoredEvent, type Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
+import type { CacheImage } from './image.ts';
 
 /** A cache, as the feed sees it. */
 export interface FeedRoute {
@@ -11,6 +12,8 @@ export interface FeedRoute {
   announce(): void;
   /** The feed has a gap: what was taken in may be out of date until `load` has resolved. Ends all watches. */
   interrupt(error: Error): void;
+  /** The store was taken to another state: takes in what differs, and ends the watches of those who do not follow it there. */
+  reset(events: readonly StoredEvent[], reset: StoreReset): void;
   /** Takes the state from the engine, unless that was done since the last interruption. */
   load(): Promise<void>;
 }
@@ -26,6 +29,10 @@ interface FeedOptions {
   clock?: Clock;
   /** Requests are held up by `catchUp` before anything is looked at for them: reading need not ask again. */
   catchesUpFirst?: boolean;
+  /** The newest revision that anybody was told of, where it is known without a question to the engine. */
+  readRevision?: (() => number) | undefined;
+  /** What caches begin with, by prefix: the engine's first state. */
+  images?: ReadonlyMap<string, CacheImage> | undefined;
 }
 
 /** Upstream's blockTimeout (apiserver/pkg/storage/cacher/watch_cache.go). */
@@ -44,7 +51,9 @@ export class CacheFeed {
   readonly clock: Clock;
   readonly #prefix: string;
   readonly #catchesUpFirst: boolean;
+  readonly #readRevision: (() => number) | undefined;
   readonly #routes = new PrefixIndex<FeedRoute>();
+  readonly #images: Map<string, CacheImage>;
   /** An array, not a Set: see src/util/bag.ts. */
   #waiters: Waiter[] = [];
   #started: Promise<void> | undefined;
@@ -58,11 +67,13 @@ export class CacheFeed {
   #progressTimer: Timer | undefined;
   #isClosed = false;
 
-  constructor(engine: Engine, { prefix = '', clock = systemClock, catchesUpFirst = false }: FeedOptions = {}) {
+  constructor(engine: Engine, { prefix = '', clock = systemClock, catchesUpFirst = false, readRevision, images }: FeedOptions = {}) {
     this.engine = engine;
     this.clock = clock;
     this.#prefix = prefix;
     this.#catchesUpFirst = catchesUpFirst;
+    this.#readRevision = readRevision;
+    this.#images = new Map(images);
   }
 
   /** All changes up to here have been taken in by the caches that are loaded. */
@@ -83,6 +94,13 @@ export class CacheFeed {
     }
   }
 
+  /** What the cache of these keys may begin with, where nothing under them has changed since; once. */
+  takeImage(prefix: string): CacheImage | undefined {
+    const image = this.#images.get(prefix);
+    this.#images.delete(prefix);
+    return image;
+  }
+
   remove(prefix: string, route: FeedRoute): void {
     this.#routes.remove(prefix, route);
   }
@@ -95,6 +113,7 @@ export class CacheFeed {
   /** Resolves when the caches have everything that was acknowledged by now. */
   catchUp(): Promise<void> | undefined {
     if (this.engine.isSingleWriter) return undefined;
+    if (this.#readRevision !== undefined) return this.waitFor(this.#readRevision());
     // A reading under way may have been answered before this call; all who come meanwhile share the next.
     return (this.#nextFreshening ??= this.#freshenNext());
   }
@@ -156,13 +175,34 @@ export class CacheFeed {
     const revision = await this.engine.currentRevision();
     this.#advance(revision);
     if (this.#isClosed) return;
+    this.#watch(revision);
+  }
+
+  #watch(revision: number): void {
     this.#subscription = this.engine.watch(
       this.#prefix,
       revision + 1,
       (events) => this.#receive(events),
-      (error) => (this.#started = this.#restart(error)),
+      (error) => this.#lose(error),
       (progress) => this.#advance(progress),
     );
+  }
+
+  #lose(error: Error): void {
+    if (!(error instanceof StoreReset) || this.#isReloading) this.#started = this.#restart(error);
+    else this.#reset(error);
+  }
+
+  /** In one turn: nobody sees a part of it. */
+  #reset(reset: StoreReset): void {
+    this.#images.clear();
+    const routes = new Map(Array.from(this.#routes, (route) => [route, [] as StoredEvent[]]));
+    for (const event of reset.events) this.#routes.forEachUnder(event.key, (route) => void routes.get(route)!.push(event));
+    this.#watch(reset.oldestRevision);
+    for (const [route, events] of routes) route.reset(events, reset);
+    this.#see(reset.oldestRevision);
+    for (const route of routes.keys()) route.announce();
+    this.#wakeWaiters();
   }
 
   /** Changes of one revision become visible together: all caches take them in before any watcher hears of one. */
@@ -173,6 +213,7 @@ export class CacheFeed {
       const touched: FeedRoute[] = [];
       for (; events[i]?.revision === revision; i++) {
         const event = events[i]!;
+        if (this.#images.size > 0) this.#dropImages(event.key);
         this.#routes.forEachUnder(event.key, (route) => {
           if (route.apply(event)) touched.push(route);
         });
@@ -181,6 +222,10 @@ export class CacheFeed {
       for (const route of touched) route.announce();
     }
     this.#wakeWaiters();
+  }
+
+  #dropImages(key: string): void {
+    for (let slash = key.indexOf('/'); slash !== -1; slash = key.indexOf('/', slash + 1)) this.#images.delete(key.slice(0, slash + 1));
   }
 
   #advance(revision: number): void {

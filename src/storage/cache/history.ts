@@ -5,13 +5,16 @@ import { RevisionQueue } from '../revision-queue.ts';
 import type { CacheEvent } from './cache.ts';
 import type { StoredEntry } from './entry.ts';
 
+/** What a change takes beside its object's bytes: itself, its entry and the key. Measured. */
+const CHANGE_BYTES = 256;
+
 export class CacheChange implements CacheEvent {
   readonly type: CacheEvent['type'];
   readonly entry: StoredEntry;
   readonly previous: StoredEntry | undefined;
   /** Counts the cache's changes: two of one revision differ here. 0 when it comes from history. */
   readonly sequence: number;
-  /** What only history holds: the object before the change. */
+  /** What only history holds: the object before the change, and what there is for the change itself. */
   readonly sizeBytes: number;
   #asDeleted: StoredEntry | undefined;
 
@@ -20,7 +23,7 @@ export class CacheChange implements CacheEvent {
     this.entry = entry;
     this.previous = previous;
     this.sequence = sequence;
-    this.sizeBytes = previous?.sizeBytes ?? 0;
+    this.sizeBytes = CHANGE_BYTES + (previous?.sizeBytes ?? 0);
   }
 
   get key(): string {
@@ -63,7 +66,7 @@ export interface HistoryLimits {
 
 /**
  * Upstream's (apiserver/pkg/storage/cacher/watch_cache.go), with more room for changes: 75 seconds of them are kept at up to 6,000 a second, where upstream
- * keeps them at up to 1,300. The bytes that count are those that nobody else holds: of what was changed or deleted.
+ * keeps them at up to 1,300. The bytes that count are those that nobody else holds: of what was changed or deleted, and of the changes themselves.
  */
 export const DEFAULT_HISTORY_LIMITS: HistoryLimits = { minEvents: 100, maxEvents: 450_000, maxBytes: 256 * 1024 * 1024, freshMs: 75_000 };
 
@@ -179,7 +182,7 @@ export class History {
     const freshFrom = this.#freshFrom();
     while (this.#events.length > minEvents && (this.#events.length > maxEvents || this.#sizeBytes > maxBytes || this.#events.first!.revision < freshFrom)) {
       const dropped = this.#events.shift()!;
-      if (dropped instanceof CacheChange) this.#sizeBytes -= dropped.sizeBytes;
+      this.#sizeBytes -= dropped instanceof CacheChange ? dropped.sizeBytes : CHANGE_BYTES;
       this.#base = dropped.revision;
     }
   }

@@ -15,7 +15,6 @@ export class IndexScan implements Search {
   remaining = 0;
   #tree: Tree;
   #isHeld = false;
-  /** One for each value. */
   readonly #parts: Scan[];
   #part = 0;
 

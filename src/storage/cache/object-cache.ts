@@ -1,7 +1,7 @@
 import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
-import { Compacted, type Engine, type RangeResult, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
+import { Compacted, type Engine, type RangeResult, type RangeOptions, type StoreReset, type StoredEvent, type Subscription } from '../engine.ts';
 import type { CacheState, ResourceStorageMetrics } from '../storage-metrics.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
@@ -12,6 +12,7 @@ import type { CacheEvent, CacheList, CacheListOptions, CacheNarrowing, CacheSele
 import { EntryMemory, StoredEntry } from './entry.ts';
 import type { CacheFeed, FeedRoute } from './feed.ts';
 import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
+import type { CacheImage } from './image.ts';
 import { IndexScan } from './index-scan.ts';
 import { Indexes } from './indexes.ts';
 import { ProgressTicker } from './progress.ts';
@@ -178,7 +179,17 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     const { lookup } = where;
     const index = lookup && lookup.by !== NAME ? this.#indexes.of(lookup.by) : undefined;
     const missed = this.#missed(within, after, lookup, index);
-    const watcher: Watcher = { prefix: within, lookup, index, after, heard: this.#sequence, sink, onError, isClosed: false };
+    const watcher: Watcher = {
+      prefix: within,
+      lookup,
+      index,
+      after,
+      heard: this.#sequence,
+      sink,
+      onError,
+      isClosed: false,
+      followsResets: where.followsResets === true,
+    };
     this.#watchers.add(watcher);
     this.#metrics?.initialEvents(missed.length);
     if (index) index.watchers++;
@@ -211,7 +222,8 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
   async load(): Promise<void> {
     if (!this.#early) return;
     const startMs = performance.now();
-    const { tree, memory, revision } = await this.#read();
+    const image = this.#feed.takeImage(this.#prefix);
+    const { tree, memory, revision } = image ? { ...image, tree: image.tree.clone(), memory: this.#memory } : await this.#read();
     this.#metrics?.initialized(tree.size, performance.now() - startMs);
     this.#tree = tree;
     this.#memory = memory;
@@ -224,6 +236,20 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     this.#early = undefined;
     for (const event of early) this.apply(event);
     this.announce();
+  }
+
+  async reload(): Promise<void> {
+    this.interrupt(new Compacted(this.revision));
+    await this.load();
+  }
+
+  image(): CacheImage | undefined {
+    if (this.#early) return undefined;
+    for (const entry of this.#tree.values()) if (!entry.isMade) return undefined;
+    // What others hold must not hold this server, as its codec does.
+    const memory = new EntryMemory(jsonCodec);
+    for (const entry of this.#tree.values()) entry.share(memory);
+    return { tree: this.#tree.clone(), revision: this.revision };
   }
 
   interrupt(error: Error): void {
@@ -253,6 +279,15 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     this.#indexes.apply(change);
     this.#unannounced.push(change);
     return true;
+  }
+
+  reset(events: readonly StoredEvent[], reset: StoreReset): void {
+    for (const watcher of this.#watchers) if (!watcher.followsResets) this.#fail(watcher, reset);
+    for (const event of events) this.apply(event);
+    this.#snapshots.clear();
+    if (this.#early) return;
+    this.#changedAt = reset.oldestRevision;
+    this.#history.restart(reset.oldestRevision);
   }
 
   announce(): void {

@@ -61,3 +61,19 @@ test('large objects have memory of their own', () => {
   entry.leave();
   expect(entry.object().metadata.name).toBe('large');
 });
+
+test('entries that have left, and are kept for a while, take their own size', () => {
+  const memory = new EntryMemory(jsonCodec);
+  const entries = Array.from({ length: 1_000 }, (_, i) => entryOf(memory, `n${i}`, 1, 1_000));
+  const kept: StoredEntry[] = [];
+  for (let revision = 2; revision < 10_000; revision++) {
+    const i = (revision * 7919) % entries.length;
+    const next = entryOf(memory, `n${i}`, revision, 1_000);
+    entries[i]!.leave();
+    kept.push(entries[i]!);
+    entries[i] = next;
+  }
+  const all = [...entries, ...kept];
+  expect(memoryBytes(all)).toBeLessThan(liveBytes(entries) / 0.75 + liveBytes(kept) * 1.05 + 2 * 256 * 1024);
+  expect(kept.every(({ key, bytes }) => bytes.toString().includes(`"${key.slice('/registry/'.length)}"`))).toBe(true);
+});

@@ -55,6 +55,16 @@ export class Slabs {
     return { slab, start };
   }
 
+  /** The same for what leaves together with its neighbours, and is never moved. */
+  place(bytes: Buffer): { slab: Slab; start: number } {
+    const slab = this.#slabFor(bytes.length);
+    const start = slab.usedBytes;
+    slab.memory.set(bytes, start);
+    slab.usedBytes += bytes.length;
+    slab.liveBytes += bytes.length;
+    return { slab, start };
+  }
+
   /** The value is no longer wanted by the cache itself. */
   release(slab: Slab, sizeBytes: number): void {
     slab.liveBytes -= sizeBytes;

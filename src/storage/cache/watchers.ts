@@ -15,6 +15,8 @@ export interface Watcher {
   readonly sink: (event: CacheEvent) => void;
   readonly onError: (error: Error) => void;
   isClosed: boolean;
+  /** Hears of what differs when the store is taken to another state; the watches of others end then. */
+  readonly followsResets: boolean;
 }
 
 type ByValue = Map<string, Set<Watcher>>;

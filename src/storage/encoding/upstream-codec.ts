@@ -29,6 +29,8 @@ export interface YamlForm {
 export interface UpstreamEncoding {
   mediaType: StorageMediaType;
   yaml: YamlForm;
+  /** Custom resources are written in CBOR. */
+  hasCbor?: boolean;
 }
 
 /** One version in which objects of a kind are, or once were, stored. Hooks see the object in this version; conversions may change their argument. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { Transformer, ValueContext } from './transformer.ts';
+import type { ImmediateTransformer, ValueContext } from './transformer.ts';
 
 /* AES as upstream uses it (apiserver/pkg/storage/value/encrypt/aes). */
 
@@ -9,7 +9,7 @@ const BLOCK_BYTES = 16;
 const TOO_SHORT = 'the stored data was shorter than the required size';
 
 /** With a random nonce before, and the key's name authenticated. A key must not be used for more than 2^32 writes (NIST SP 800-38D). */
-export function gcmTransformer(key: Buffer): Transformer {
+export function gcmTransformer(key: Buffer): ImmediateTransformer {
   return {
     fromStorage: (data, context) => ({ value: openGcm(key, data, context), isStale: false }),
     toStorage: (data, context) => sealGcm(key, data, context),
@@ -43,7 +43,7 @@ function openGcm(key: Buffer, data: Buffer, { key: name }: ValueContext): Buffer
 }
 
 /** With a random initialization vector before, and PKCS#7 padding. Not authenticated: upstream advises against it. */
-export function cbcTransformer(key: Buffer): Transformer {
+export function cbcTransformer(key: Buffer): ImmediateTransformer {
   const algorithm = `aes-${key.length * 8}-cbc`;
   return {
     fromStorage(data) {
@@ -76,7 +76,7 @@ const INFO_BYTES = 32;
  * AES-GCM with a key of its own for every write, made from the seed and 32 random bytes that stand before the rest (KEP-3299): the nonce of GCM, too
  * short for many random ones, is then no limit.
  */
-export function extendedNonceTransformer(seed: Buffer): Transformer {
+export function extendedNonceTransformer(seed: Buffer): ImmediateTransformer {
   if (seed.length < SEED_BYTES) throw new Error(`invalid seed length ${seed.length} used for key generation`);
   return {
     fromStorage(data, context) {

@@ -1,6 +1,7 @@
 import { type GroupResource, qualifiedResource } from '../../api/api-object.ts';
 import { internalError } from '../../api/errors.ts';
 import {
+  StoreReset,
   type StorageChange,
   CommitConflict,
   type Engine,
@@ -53,7 +54,7 @@ class EncryptedEngine implements Engine {
 
   async commit(change: StorageChange): Promise<number> {
     try {
-      return await this.#engine.commit(change.type === 'put' ? { ...change, value: this.#seal(change.key, change.value) } : change);
+      return await this.#engine.commit(change.type === 'put' ? { ...change, value: await this.#seal(change.key, change.value) } : change);
     } catch (error) {
       if (!(error instanceof CommitConflict) || !error.current) throw error;
       throw new CommitConflict(error.key, await this.#opened(error.current));
@@ -75,7 +76,7 @@ class EncryptedEngine implements Engine {
       (events) => {
         queue.add(allOf(events.map((event) => this.#openedEvent(event))), sink);
       },
-      onError && ((error) => queue.add(error, onError)),
+      onError && ((error) => this.#passError(queue, error, onError)),
       onProgress && ((revision) => queue.add(revision, onProgress)),
     );
     return {
@@ -85,6 +86,11 @@ class EncryptedEngine implements Engine {
       },
       requestProgress: () => subscription.requestProgress?.(),
     };
+  }
+
+  #passError(queue: OrderedDelivery, error: Error, onError: (error: Error) => void): void {
+    if (!(error instanceof StoreReset)) return queue.add(error, onError);
+    queue.add(allOf(error.events.map((event) => this.#openedEvent(event))), (events) => onError(new StoreReset(error.oldestRevision, events)));
   }
 
   currentRevision(): Promise<number> {
@@ -108,10 +114,10 @@ class EncryptedEngine implements Engine {
     return { resource, context: { key, resource: qualifiedResource(resource) } };
   }
 
-  #seal(key: string, value: Buffer): Buffer {
+  async #seal(key: string, value: Buffer): Promise<Buffer> {
     const { resource, context } = this.#contextOf(key);
     try {
-      return this.#encryption.transformerFor(resource).toStorage(value, context);
+      return await this.#encryption.transformerFor(resource).toStorage(value, context);
     } catch (error) {
       throw internalError((error as Error).message);
     }

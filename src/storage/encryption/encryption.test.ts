@@ -83,7 +83,7 @@ describe('a file that changes', () => {
   test('is read again within a minute', async () => {
     write(aesgcm('one'));
     const current = await open(true);
-    const stored = current.transformerFor(SECRETS).toStorage(VALUE, CONTEXT);
+    const stored = await current.transformerFor(SECRETS).toStorage(VALUE, CONTEXT);
     write(aesgcm('two', 'one'));
     clock.pass(60_000);
     await expect.poll(() => prefixOf(current)).toBe('k8s:enc:aesgcm:v1:two');
@@ -124,7 +124,7 @@ describe('a file that changes', () => {
     await plugin.listen(join(folder, 'first.sock'));
     write(aesgcm('one'));
     const current = await open(true);
-    expect(await current.healthCheck!.check()).toBeUndefined();
+    expect(await current.healthChecks[0]!.check()).toBeUndefined();
     write(kms('first'), aesgcm('one'));
     clock.pass(60_000);
     await expect.poll(() => plugin.calls.Status).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ describe('a file that changes', () => {
       .toBe('k8s:enc:kms:v2:first');
     plugin.healthz = 'tired';
     clock.pass(20_000);
-    await expect(current.healthCheck!.check()).rejects.toThrow(
+    await expect(current.healthChecks[0]!.check()).rejects.toThrow(
       'kms-provider-0: kmsv2 Provider first is not healthy, error: got unexpected healthz status: tired',
     );
     await plugin.close();
@@ -147,7 +147,7 @@ describe('a file that changes', () => {
 
 test('there is a health check where there may be a plug-in', async () => {
   write(aesgcm('one'));
-  expect((await open(false)).healthCheck).toBeUndefined();
+  expect((await open(false)).healthChecks).toEqual([]);
   encryption!.close();
-  expect((await open(true)).healthCheck?.name).toBe('kms-providers');
+  expect((await open(true)).healthChecks.map(({ name }) => name)).toEqual(['kms-providers']);
 });

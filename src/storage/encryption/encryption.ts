@@ -10,9 +10,14 @@ import { checkConfiguration } from './validate-configuration.ts';
 /** Encryption at rest, as the configuration file says it now. */
 export interface Encryption {
   transformerFor(resource: GroupResource): Transformer;
-  /** Undefined where there is nothing that could be unwell. Else as upstream names it, and rejecting where a plug-in is not well. */
-  healthCheck: { name: string; check(): Promise<void> } | undefined;
+  /** As upstream names them; they reject where a plug-in is not well. */
+  healthChecks: readonly EncryptionCheck[];
   close(): void;
+}
+
+export interface EncryptionCheck {
+  name: string;
+  check(): Promise<void>;
 }
 
 export interface ReloadObserver {
@@ -24,6 +29,8 @@ export interface ReloadObserver {
 export interface EncryptionOptions {
   /** --encryption-provider-config-automatic-reload */
   reloads: boolean;
+  /** The feature gate KMSv1. */
+  allowsKmsV1?: boolean;
   observer: EncryptionObserver & ReloadObserver;
   /** Told of a content that can not be used; the one before stays. */
   report(error: Error): void;
@@ -53,7 +60,7 @@ export async function openEncryption(path: string, options: EncryptionOptions): 
 }
 
 class FileEncryption implements Encryption {
-  readonly healthCheck: Encryption['healthCheck'];
+  readonly healthChecks: readonly EncryptionCheck[];
   readonly #path: string;
   readonly #options: EncryptionOptions;
   readonly #clock: Clock;
@@ -69,8 +76,11 @@ class FileEncryption implements Encryption {
     this.#loaded = loaded;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    const isNeeded = options.reloads || loaded.providers.probes.length > 0;
-    this.healthCheck = isNeeded ? { name: 'kms-providers', check: () => checkProbes(this.#loaded.providers) } : undefined;
+    const { probes, hasKmsV1 } = loaded.providers;
+    // One for all, but each plug-in has its own where one of version 1 is among them and none can come later.
+    if (!options.reloads && hasKmsV1) this.healthChecks = probes.map((probe, i) => ({ name: `kms-provider-${i}`, check: () => probe.check() }));
+    else if (options.reloads || probes.length > 0) this.healthChecks = [{ name: 'kms-providers', check: () => checkProbes(this.#loaded.providers) }];
+    else this.healthChecks = [];
   }
 
   transformerFor(resource: GroupResource): Transformer {
@@ -136,13 +146,13 @@ class FileEncryption implements Encryption {
   }
 }
 
-async function load(path: string, { reloads, observer, clock }: EncryptionOptions): Promise<Loaded> {
+async function load(path: string, { reloads, allowsKmsV1 = false, observer, clock }: EncryptionOptions): Promise<Loaded> {
   const { text, hash } = await readContent(path).catch((error: Error) => {
     throw new Error(`error while parsing file: error while loading file: ${error.message}`);
   });
   const configuration = await parse(path, text, reloads);
   try {
-    return { hash, providers: await openProviders(configuration, { observer, ...(clock && { clock }) }) };
+    return { hash, providers: await openProviders(configuration, { observer, allowsKmsV1, ...(clock && { clock }) }) };
   } catch (error) {
     throw new Error(`error while building transformers: ${(error as Error).message}`, { cause: error });
   }

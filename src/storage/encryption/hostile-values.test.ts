@@ -7,7 +7,7 @@ import type { KmsService } from './kms/service.ts';
 import { extendedNonceTransformer } from './aes.ts';
 import { type Providers, openProviders } from './providers.ts';
 import { silentObserver } from './silent-observer.ts';
-import type { Opened, Transformer, ValueContext } from './transformer.ts';
+import type { ImmediateTransformer, Opened, Transformer, ValueContext } from './transformer.ts';
 
 /* Stored values that somebody has changed: an authenticated provider gives the value back or an Error, and never another value. */
 
@@ -20,10 +20,10 @@ afterEach(() => {
   for (const providers of opened.splice(0)) providers.close();
 });
 
-async function secretsWith(...providers: ProviderConfiguration[]): Promise<Transformer> {
+async function secretsWith(...providers: ProviderConfiguration[]): Promise<ImmediateTransformer> {
   const all = await openProviders({ resources: [{ resources: ['secrets'], providers }] }, { observer: silentObserver });
   opened.push(all);
-  return all.transformerFor({ group: '', resource: 'secrets' });
+  return all.transformerFor({ group: '', resource: 'secrets' }) as ImmediateTransformer;
 }
 
 /** The value; undefined where it is refused. What is thrown is an Error. */

@@ -4,7 +4,7 @@ import type { GroupResource } from '../../api/api-object.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 import { type Providers, openProviders } from './providers.ts';
 import { silentObserver } from './silent-observer.ts';
-import type { Opened, Transformer, ValueContext } from './transformer.ts';
+import type { ImmediateTransformer, Opened, Transformer, ValueContext } from './transformer.ts';
 
 const SECRETS: GroupResource = { group: '', resource: 'secrets' };
 const CONTEXT: ValueContext = { key: '/registry/secrets/default/token', resource: 'secrets' };
@@ -23,7 +23,8 @@ async function open(...rules: [resources: string[], providers: ProviderConfigura
   return providers;
 }
 
-const secretsWith = async (...providers: ProviderConfiguration[]): Promise<Transformer> => (await open([['secrets'], providers])).transformerFor(SECRETS);
+const immediate = (providers: Providers, resource = SECRETS): ImmediateTransformer => providers.transformerFor(resource) as ImmediateTransformer;
+const secretsWith = async (...providers: ProviderConfiguration[]): Promise<ImmediateTransformer> => immediate(await open([['secrets'], providers]));
 const read = (transformer: Transformer, value: Buffer, context = CONTEXT): Opened => transformer.fromStorage(value, context) as Opened;
 
 describe.each(['aesgcm', 'aescbc', 'secretbox'] as const)('%s', (provider) => {
@@ -86,7 +87,7 @@ describe('identity', () => {
 
   test('never serves ciphertext', async () => {
     const stored = (await secretsWith({ aesgcm: keys('one') })).toStorage(VALUE, CONTEXT);
-    const unconfigured = (await open([['configmaps'], [{ aesgcm: keys('one') }]])).transformerFor(SECRETS);
+    const unconfigured = immediate(await open([['configmaps'], [{ aesgcm: keys('one') }]]));
     expect(() => read(unconfigured, stored)).toThrow('identity transformer tried to read encrypted data');
     expect(() => read(unconfigured, Buffer.from('k8s:enc:new:v1:'))).toThrow('identity transformer tried to read encrypted data');
   });
@@ -99,7 +100,7 @@ describe('identity', () => {
 
 describe('rules', () => {
   const keyOf = (providers: Providers, resource: string, group = ''): string => {
-    const stored = providers.transformerFor({ group, resource }).toStorage(VALUE, CONTEXT).toString('latin1');
+    const stored = immediate(providers, { group, resource }).toStorage(VALUE, CONTEXT).toString('latin1');
     return /^k8s:enc:aesgcm:v1:(\w+):/.exec(stored)?.[1] ?? 'plain';
   };
 

@@ -7,15 +7,29 @@ import { EnvelopeTransformer } from './kms/envelope.ts';
 import type { KmsObserver } from './kms/observer.ts';
 import { KmsProbe } from './kms/probe.ts';
 import { connectKms } from './kms/service.ts';
+import { V1EnvelopeTransformer } from './kms/v1-envelope.ts';
+import { KmsV1Probe } from './kms/v1-probe.ts';
+import { connectKmsV1 } from './kms/v1-service.ts';
 import { parseResource, printResource } from './resource-pattern.ts';
 import { secretboxTransformer } from './secretbox.ts';
 import { type PrefixTransformer, PrefixTransformers, type TransformObserver, type Transformer, identityTransformer } from './transformer.ts';
+
+const KMS_V1_DEPRECATED = 'KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.';
 
 export type EncryptionObserver = TransformObserver & KmsObserver;
 
 export interface ProviderOptions {
   observer: EncryptionObserver;
+  /** The feature gate KMSv1. */
+  allowsKmsV1?: boolean;
   clock?: Clock;
+}
+
+/** A plug-in, as the health of the server knows it. */
+export interface PluginProbe {
+  /** Rejects where the plug-in is not well. */
+  check(): Promise<void>;
+  close(): void;
 }
 
 /** What a configuration makes of stored values, until it is closed. */
@@ -23,7 +37,8 @@ export interface Providers {
   /** For a resource that no rule names: values are stored plainly. */
   transformerFor(resource: GroupResource): Transformer;
   /** The plug-ins, in the order of the configuration. */
-  probes: readonly KmsProbe[];
+  probes: readonly PluginProbe[];
+  hasKmsV1: boolean;
   /** How long calls to all of them may take, one after the other. */
   kmsTimeoutMs: number;
   close(): void;
@@ -48,7 +63,8 @@ class Opening {
   readonly #options: ProviderOptions;
   /** By the rule's text. */
   readonly #rules = new Map<string, PrefixTransformer[]>();
-  readonly #probes: KmsProbe[] = [];
+  readonly #probes: PluginProbe[] = [];
+  #hasKmsV1 = false;
   #kmsTimeoutMs = 0;
 
   constructor(options: ProviderOptions) {
@@ -78,6 +94,7 @@ class Opening {
       transformerFor: ({ group, resource }) =>
         byRule.get(printResource({ group, resource })) ?? byRule.get(`*.${group}`) ?? byRule.get('*.*') ?? identityTransformer,
       probes: this.#probes,
+      hasKmsV1: this.#hasKmsV1,
       kmsTimeoutMs: this.#kmsTimeoutMs,
       close: () => this.close(),
     };
@@ -101,10 +118,10 @@ class Opening {
     return { prefix: Buffer.from(prefix), transformer: new PrefixTransformers(choices, mismatch, this.#options.observer) };
   }
 
-  async #kms({ apiVersion, name, endpoint, timeoutMs }: KmsConfiguration): Promise<PrefixTransformer> {
+  async #kms(configuration: KmsConfiguration): Promise<PrefixTransformer> {
+    const { apiVersion, name, endpoint, timeoutMs } = configuration;
     const { observer, clock } = this.#options;
-    if (apiVersion === 'v1')
-      throw new Error('KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  KMSv1 is not supported by this server.');
+    if (apiVersion === 'v1') return this.#kmsV1(configuration);
     const service = connectKms(endpoint, { provider: name, timeoutMs, observer });
     const probe = new KmsProbe({ provider: name, service, observer, ...(clock && { clock }) });
     this.#probes.push(probe);
@@ -113,5 +130,18 @@ class Opening {
     const now = clock ? () => clock.now() : Date.now;
     const transformer = new EnvelopeTransformer({ provider: name, service, observer, state: () => probe.state(), now });
     return { prefix: Buffer.from(`k8s:enc:kms:v2:${name}:`), transformer };
+  }
+
+  /** It is asked only when it is needed: a plug-in that is not there fails the reads and writes, and the health of the server. */
+  #kmsV1({ name, endpoint, timeoutMs, cachesize = 0 }: KmsConfiguration): PrefixTransformer {
+    const { observer, clock, allowsKmsV1 } = this.#options;
+    if (!allowsKmsV1) throw new Error(`${KMS_V1_DEPRECATED}  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.`);
+    const service = connectKmsV1(endpoint, timeoutMs);
+    this.#probes.push(new KmsV1Probe(name, service, clock));
+    this.#hasKmsV1 = true;
+    // A check of health encrypts and decrypts.
+    this.#kmsTimeoutMs += 2 * timeoutMs;
+    const transformer = new V1EnvelopeTransformer({ service, observer, cacheSize: cachesize, now: clock ? () => clock.now() : Date.now });
+    return { prefix: Buffer.from(`k8s:enc:kms:v1:${name}:`), transformer };
   }
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
-import type { Transformer } from './transformer.ts';
+import type { ImmediateTransformer } from './transformer.ts';
 
 export const SECRETBOX_KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const TAG_BYTES = 16;
 
 /** NaCl's secretbox, with a random nonce before it. The key's name is not authenticated. kubernetes: staging/src/k8s.io/apiserver/pkg/storage/value/encrypt/secretbox */
-export function secretboxTransformer(key: Buffer): Transformer {
+export function secretboxTransformer(key: Buffer): ImmediateTransformer {
   return {
     fromStorage(data) {
       if (data.length < NONCE_BYTES + TAG_BYTES) throw new Error('the stored data was shorter than the required size');

@@ -10,7 +10,10 @@ export const silentObserver: EncryptionObserver & ReloadObserver = {
   invalidKeyIdTold() {},
   dekSourcesCached() {},
   cacheMissed() {},
+  dekCacheFilled() {},
+  transformationArrived() {},
   dataKeyGenerated() {},
+  dataKeyFailed() {},
   loaded() {},
   reloaded() {},
 };

@@ -18,6 +18,12 @@ export interface Opened {
 export interface Transformer {
   /** A promise only where a key service has to be asked. May share memory with `data`. */
   fromStorage(data: Buffer, context: ValueContext): Opened | Promise<Opened>;
+  /** A promise only of KMS v1, whose plug-in is asked for every value. */
+  toStorage(data: Buffer, context: ValueContext): Buffer | Promise<Buffer>;
+}
+
+/** One that has its keys: nobody is asked when values are written. */
+export interface ImmediateTransformer extends Transformer {
   toStorage(data: Buffer, context: ValueContext): Buffer;
 }
 
@@ -29,7 +35,7 @@ export interface TransformObserver {
 }
 
 /** Plain values, but never a value that is encrypted: that would serve ciphertext as if it were an object. */
-export const identityTransformer: Transformer = {
+export const identityTransformer: ImmediateTransformer = {
   fromStorage(data) {
     if (data.subarray(0, ENCRYPTED_PREFIX.length).equals(ENCRYPTED_PREFIX)) throw new Error('identity transformer tried to read encrypted data');
     return { value: data, isStale: false };
@@ -58,16 +64,22 @@ export class PrefixTransformers implements Transformer {
     return this.#read(data, context, 0, [], performance.now());
   }
 
-  toStorage(data: Buffer, context: ValueContext): Buffer {
+  toStorage(data: Buffer, context: ValueContext): Buffer | Promise<Buffer> {
     const { prefix, transformer } = this.#choices[0]!;
     const startMs = performance.now();
-    try {
-      const sealed = transformer.toStorage(data, context);
+    const succeeded = (sealed: Buffer): Buffer => {
       this.#record('to_storage', context, prefix.toString(), startMs);
       return prefix.length === 0 ? sealed : Buffer.concat([prefix, sealed]);
-    } catch (error) {
-      this.#record('to_storage', context, prefix.toString(), startMs, error as Error);
+    };
+    const failed = (error: Error): never => {
+      this.#record('to_storage', context, prefix.toString(), startMs, error);
       throw error;
+    };
+    try {
+      const sealed = transformer.toStorage(data, context);
+      return sealed instanceof Promise ? sealed.then(succeeded, failed) : succeeded(sealed);
+    } catch (error) {
+      return failed(error as Error);
     }
   }
 

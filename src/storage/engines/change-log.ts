@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../util/clock.ts';
-import { Compacted, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import { Compacted, StoreReset, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import { RevisionQueue } from '../revision-queue.ts';
 import { type KeyBounds, isWithin } from './range.ts';
@@ -112,6 +112,19 @@ export class ChangeLog {
   compact(revision: number): void {
     while ((this.#events.first?.revision ?? Infinity) < revision) this.#dropFirst();
     this.#oldest = Math.max(this.#oldest, Math.min(revision, this.#revision + 1));
+  }
+
+  /** Another state has taken the place of the last one: `events` are what differs. All watches end, with that. */
+  restart(revision: number, events: readonly StoredEvent[]): void {
+    this.#events.clear();
+    this.#sizeBytes = 0;
+    this.#revision = revision;
+    this.#oldest = revision + 1;
+    const reset = new StoreReset(revision, events);
+    for (const watcher of [...this.#watchers]) {
+      this.#close(watcher);
+      watcher.onError?.(reset);
+    }
   }
 
   #since(revision: number): StoredEvent[] {

@@ -148,9 +148,9 @@ describe('embedded engine refuses, in one line,', () => {
   test('a store of a newer format', async () => {
     const folder = newFolder();
     const database = open({ path: folder, noSubdir: false, overlappingSync: false, encoding: 'binary', keyEncoding: 'binary', useVersions: true });
-    await database.put(Buffer.from('mformat'), Buffer.from('3'), 0);
+    await database.put(Buffer.from('mformat'), Buffer.from('4'), 0);
     await database.close();
-    expect(await refusal(folder)).toBe(`the store in ${folder} has format 3, and this version reads up to 2; use a newer version`);
+    expect(await refusal(folder)).toBe(`the store in ${folder} has format 4, and this version reads up to 3; use a newer version`);
   });
 
   test('a store of format 1, whose entries are values alone, is read and written on', async () => {

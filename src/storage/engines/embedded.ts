@@ -7,7 +7,8 @@ import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { type Expiry, ExpirySweeper } from './expiry-sweeper.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
-import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken, type StoreStatistics } from './lmdb-file.ts';
+import { StorageBroken, type StoreStatistics } from './lmdb-database.ts';
+import { type FileTransaction, LmdbFile, MAX_KEY_BYTES } from './lmdb-file.ts';
 import { type KeyState, LocalEngine } from './local-engine.ts';
 import { FIRST_REVISION } from './memory.ts';
 import { type KeyBounds, currentRange, pastRange } from './range.ts';
@@ -26,7 +27,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   await makeFolder(folder);
   const lock = await lockFolder(folder);
   try {
-    return new EmbeddedEngine(new LmdbFile(folder, FIRST_REVISION), lock, options);
+    return new EmbeddedEngine(new LmdbFile(folder, FIRST_REVISION, { isJournaled: true }), lock, options);
   } catch (error) {
     await lock.release();
     throw error;
@@ -117,6 +118,7 @@ export class EmbeddedEngine extends LocalEngine {
       clock,
     );
     this.compactEvery(compactionIntervalMs, clock);
+    file.beginCheckpoint();
   }
 
   async read(key: string): Promise<KeyState> {
@@ -129,7 +131,7 @@ export class EmbeddedEngine extends LocalEngine {
     await this.#untilBetweenBatches();
     this.assertOpen();
     const { revision = this.log.revision } = options;
-    this.#remapWhenIdle();
+    this.#tidyLater();
     if (revision === this.log.revision) return currentRange(this.#file, bounds, revision, options);
     return pastRange(this.#file, bounds, this.log.changedSince(bounds, revision), revision, options);
   }
@@ -245,7 +247,7 @@ export class EmbeddedEngine extends LocalEngine {
     this.#settle(batch, leases, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);
     if (this.#file.mappedBytes > MAPPED_BYTES_MAX) await this.#remap();
-    else this.#remapWhenIdle();
+    else this.#tidyLater();
     this.#isScheduled = false;
     if (this.#queue.length + this.#leaseQueue.length > 0) this.#startWriting();
   }
@@ -278,11 +280,13 @@ export class EmbeddedEngine extends LocalEngine {
     this.#sweeper.wakeAt(this.#file.expiries(1)[0]?.expiresAtMs);
   }
 
-  #remapWhenIdle(): void {
+  /** What is in the journal goes to where it stays, and pages are given back. */
+  #tidyLater(): void {
     this.#idleTimer ??= this.#clock.after(IDLE_MS, () => {
       this.#idleTimer = undefined;
-      if (this.isClosed || this.#isScheduled || this.#remapped || this.#file.mappedBytes < MAPPED_BYTES_IDLE_MAX) return;
-      void this.#remap();
+      if (this.isClosed || this.#remapped) return;
+      this.#file.beginCheckpoint();
+      if (!this.#isScheduled && this.#file.mappedBytes >= MAPPED_BYTES_IDLE_MAX) void this.#remap();
     });
   }
 

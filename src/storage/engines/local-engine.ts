@@ -12,7 +12,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Expiry } from './expiry-sweeper.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
-import type { StoreStatistics } from './lmdb-file.ts';
+import type { StoreStatistics } from './lmdb-database.ts';
 import { LocalCompactor } from './local-compactor.ts';
 import { type KeyBounds, underPrefix } from './range.ts';
 
@@ -31,8 +31,9 @@ export abstract class LocalEngine implements Engine {
   #oldestRevision = 0;
   #compactor: LocalCompactor | undefined;
 
-  constructor(log: ChangeLog) {
+  constructor(log: ChangeLog, oldestRevision = 0) {
     this.log = log;
+    this.#oldestRevision = oldestRevision;
   }
 
   get oldestRevision(): number {
@@ -87,6 +88,12 @@ export abstract class LocalEngine implements Engine {
   async compact(revision: number): Promise<void> {
     this.log.compact(revision);
     this.#oldestRevision = Math.max(this.#oldestRevision, Math.min(revision - 1, this.log.revision));
+  }
+
+  /** Another state has taken the place of the last one. */
+  protected restartLog(revision: number, events: readonly StoredEvent[]): void {
+    this.#oldestRevision = revision;
+    this.log.restart(revision, events);
   }
 
   /** Whoever moves expiries tells of those whose move may not be on disk yet. */

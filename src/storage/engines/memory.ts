@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../util/clock.ts';
-import { type StorageChange, CommitConflict, type RangeResult, type RangeOptions, type Stored } from '../engine.ts';
+import { type StorageChange, CommitConflict, type RangeResult, type RangeOptions, type Stored, type StoredEvent } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
-import { orderedMap } from '../ordered-map.ts';
+import { type OrderedMap, forEachDifference, orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type Expiry, ExpirySweeper } from './expiry-sweeper.ts';
 import type { GrantedLease, LeaseChange, StoredLeases } from './lease-change.ts';
@@ -13,18 +13,28 @@ interface MemoryEngineOptions {
   history?: ChangeLogLimits;
   /** --etcd-compaction-interval; 0: history is bounded by its size alone. */
   compactionIntervalMs?: number;
+  /** What it begins with. */
+  image?: MemoryImage | undefined;
+}
+
+/** The state of a memory store at one revision. What is in it never changes; stores share it until they write. */
+export interface MemoryImage {
+  readonly revision: number;
+  readonly stored: OrderedMap<string, Stored>;
+  readonly expiries: OrderedMap<Expiry, true>;
+  readonly leases: ReadonlyMap<bigint, GrantedLease>;
 }
 
 /** A fresh store's revision, as etcd's: 0 would mean "any" to clients. */
 export const FIRST_REVISION = 1;
 
-export const openMemoryEngine = (options: MemoryEngineOptions = {}): LocalEngine => new MemoryEngine(options);
+export const openMemoryEngine = (options: MemoryEngineOptions = {}): MemoryEngine => new MemoryEngine(options);
 
 /** Keeps nothing beyond the process: for tests, and for servers that are thrown away. */
-class MemoryEngine extends LocalEngine {
-  readonly #stored = orderedMap<string, Stored>(compareKeys);
-  readonly #leases = new Map<bigint, GrantedLease>();
-  readonly #expiries = orderedMap<Expiry, true>((a, b) => a.expiresAtMs - b.expiresAtMs || compareKeys(a.key, b.key) || a.revision - b.revision);
+export class MemoryEngine extends LocalEngine {
+  #stored: OrderedMap<string, Stored>;
+  #leases: Map<bigint, GrantedLease>;
+  #expiries: OrderedMap<Expiry, true>;
   readonly #clock: Clock;
   readonly #sweeper: ExpirySweeper;
   readonly #current: Current = {
@@ -44,9 +54,12 @@ class MemoryEngine extends LocalEngine {
     },
   };
 
-  constructor({ clock = systemClock, history, compactionIntervalMs = 0 }: MemoryEngineOptions) {
-    super(new ChangeLog(FIRST_REVISION, { clock, limits: history, isFresh: true }));
+  constructor({ clock = systemClock, history, compactionIntervalMs = 0, image }: MemoryEngineOptions) {
+    super(new ChangeLog(image?.revision ?? FIRST_REVISION, { clock, limits: history, isFresh: image === undefined }), image?.revision);
     this.#clock = clock;
+    this.#stored = image?.stored.clone() ?? orderedMap<string, Stored>(compareKeys);
+    this.#leases = new Map(image?.leases);
+    this.#expiries = image?.expiries.clone() ?? orderedMap<Expiry, true>(compareExpiries);
     this.#sweeper = new ExpirySweeper(
       {
         firstExpiryMs: () => this.#expiries.minKey()?.expiresAtMs,
@@ -56,6 +69,34 @@ class MemoryEngine extends LocalEngine {
       clock,
     );
     this.compactEvery(compactionIntervalMs, clock);
+  }
+
+  /** The state as it is now; takes constant time. */
+  image(): MemoryImage {
+    return { revision: this.log.revision, stored: this.#stored.clone(), expiries: this.#expiries.clone(), leases: new Map(this.#leases) };
+  }
+
+  /**
+   * Takes the store back to that state, in one revision, which what has changed since then gets: revisions never go back. What has not changed keeps its own.
+   * Watches end with StoreReset. Costs what differs.
+   */
+  restore(image: MemoryImage): void {
+    this.assertOpen();
+    const revision = this.log.revision + 1;
+    const events: StoredEvent[] = [];
+    const rewritten: Stored[] = [];
+    forEachDifference(this.#stored, image.stored, (key, previous, then) => {
+      // The same value: an earlier reset has written it.
+      if (previous && previous.value === then?.value) return void rewritten.push(previous);
+      events.push({ type: then ? 'put' : 'delete', key, revision, value: then?.value, previous });
+      if (then) rewritten.push({ ...then, revision, createdRevision: (previous && then.createdRevision) ?? revision, version: (then.version ?? 0) + 1 });
+    });
+    this.#stored = image.stored.clone();
+    for (const stored of rewritten) this.#stored.set(stored.key, stored);
+    this.#leases = new Map(image.leases);
+    this.#expiries = expiriesOf(image, new Map(rewritten.map(({ key, revision: at }) => [key, at])));
+    this.#sweeper.wakeAt(this.#expiries.minKey()?.expiresAtMs);
+    this.restartLog(revision, events);
   }
 
   async read(key: string): Promise<KeyState> {
@@ -139,6 +180,21 @@ class MemoryEngine extends LocalEngine {
         await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
     }
   }
+}
+
+const compareExpiries = (a: Expiry, b: Expiry): number => a.expiresAtMs - b.expiresAtMs || compareKeys(a.key, b.key) || a.revision - b.revision;
+
+/** They belong to the write that they came with, which a reset may have made anew. */
+function expiriesOf({ expiries }: MemoryImage, revisions: ReadonlyMap<string, number>): OrderedMap<Expiry, true> {
+  const own = expiries.clone();
+  if (revisions.size === 0) return own;
+  for (const expiry of expiries.keys()) {
+    const revision = revisions.get(expiry.key);
+    if (revision === undefined) continue;
+    own.delete(expiry);
+    own.set({ ...expiry, revision }, true);
+  }
+  return own;
 }
 
 /** What is to be stored shares its memory with what comes and goes (see passingMemory). */

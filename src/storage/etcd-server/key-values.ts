@@ -37,7 +37,6 @@ export function boundsOf(key: string, end: string): KeyBounds {
   return { start: key, isStartExcluded: false, end: end === '' ? `${key}\0` : end === KEYSPACE_START ? undefined : end };
 }
 
-/** What a write did. */
 interface Written {
   revision: number;
   previous: LeasedItem | undefined;

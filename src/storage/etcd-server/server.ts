@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { chmod, lstat, rm } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
 import { serveGrpc } from '../../grpc/server.ts';
+import { removeLeftSocket } from '../../net/unix-socket.ts';
 import { type Clock, systemClock } from '../../util/clock.ts';
 import { Compacted } from '../engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
@@ -163,18 +164,6 @@ function createSecureServer(tls: ServerTls, accept: (socket: Socket) => void): S
   const server = createTlsServer({ ...tls.current, ALPNProtocols: ['h2', 'http/1.1'] }, accept);
   tls.onChange(() => server.setSecureContext(tls.current));
   return server;
-}
-
-/** What a server that was killed left behind. Only a socket is removed, and only where nobody listens. */
-async function removeLeftSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
-  if (!found?.isSocket()) return;
-  const isTaken = await new Promise<boolean>((resolve) => {
-    const socket = connect(path, () => resolve(true));
-    socket.on('error', () => resolve(false)).on('close', () => resolve(false));
-    socket.unref().end();
-  });
-  if (!isTaken) await rm(path, { force: true });
 }
 
 /** The pages of etcd's client port that probes ask for (server/etcdserver/api/etcdhttp). */

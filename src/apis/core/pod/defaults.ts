@@ -1,6 +1,6 @@
 import type { KindContext } from '../../../registry/write.ts';
 import type { EmptyPaths } from '../../../schema/empty-paths.ts';
-import { type ListTurns, changeEach } from '../../../util/pending.ts';
+import { changeEach } from '../../../util/pending.ts';
 import { formatQuantity } from '../../../api/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
@@ -30,20 +30,21 @@ export function defaultPod(pod: Pod, { settings, sentEmpty, turns }: Pick<KindCo
   if (spec.resources && isFeatureOn(settings, 'PodLevelResources')) defaultPodResources(spec, spec.resources);
   spec.enableServiceLinks ??= true;
   if (spec.hostNetwork) for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) useHostPorts(container);
-  defaultPodSpec(spec, turns);
+  defaultPodSpec(spec, { settings, turns });
   if (spec.terminationGracePeriodSeconds! < 0) spec.terminationGracePeriodSeconds = 1;
   dropInitContainerAnnotations(pod.metadata);
   defaultStatus(status);
 }
 
 /** What a pod and a template have in common. */
-export function defaultPodSpec(spec: PodSpec, turns: ListTurns | undefined): void {
+export function defaultPodSpec(spec: PodSpec, { settings, turns }: Pick<KindContext, 'settings' | 'turns'>): void {
+  const hasImages = isFeatureOn(settings, 'ImageVolume');
   spec.dnsPolicy ??= 'ClusterFirst';
   spec.restartPolicy ??= 'Always';
   spec.securityContext ??= {};
   spec.terminationGracePeriodSeconds ??= DEFAULT_GRACE_SECONDS;
   spec.schedulerName ??= 'default-scheduler';
-  changeEach(turns, 'volumes', spec.volumes, defaultVolume);
+  changeEach(turns, 'volumes', spec.volumes, (volume) => defaultVolume(volume, hasImages));
   for (const list of CONTAINER_LISTS) changeEach<AnyContainer>(turns, list, spec[list], defaultContainer);
   roundToThousandths(spec.overhead);
   roundRequirements(spec.resources);

@@ -61,7 +61,7 @@ export function validateEnvFrom(sources: readonly EnvFromSource[], errors: Field
   }
 }
 
-/** Judged as a prefix would be, as upstream does. */
+/** Validated as a prefix would be, as upstream does. */
 function validateObjectName(name: string, errors: FieldErrors): void {
   if (name === '') errors.required();
   else for (const error of subdomainName(name, true)) errors.invalid(name, error);

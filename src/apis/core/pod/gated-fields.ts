@@ -1,5 +1,5 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import type { PodSpec, PodStatus } from '../../facts/types/core-v1.ts';
+import type { Pod, PodSpec } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
 import { type GatedFields, dropGatedFields } from '../../gated-fields.ts';
 import { CONTAINER_LISTS, containersOf, isSidecar } from './containers-of.ts';
@@ -16,6 +16,7 @@ const SPEC_FIELDS: GatedFields = [
   ['MatchLabelKeysInPodTopologySpread', ['topologySpreadConstraints.*.matchLabelKeys']],
   ['HostnameOverride', ['hostnameOverride']],
   ['EnvFiles', ofContainers('env.*.valueFrom.fileKeyRef')],
+  ['DynamicResourceAllocation', ['resourceClaims', ...ofContainers('resources.claims')]],
 ];
 
 /** dropDisabledPodStatusFields */
@@ -26,15 +27,28 @@ const STATUS_FIELDS: GatedFields = [
   ['ResourceHealthStatusMessage', ofStatuses('allocatedResourcesStatus.*.resources.*.message')],
   ['ImageVolumeWithDigest', ofStatuses('volumeMounts.*.volumeStatus')],
   ['DRANodeAllocatableResources', ['nodeAllocatableResourceClaimStatuses']],
+  ['PodObservedGenerationTracking', ['observedGeneration', 'conditions.*.observedGeneration']],
 ];
 
 export function dropGatedSpecFields(spec: PodSpec, old: PodSpec | undefined, settings: KindSettings): void {
   dropGatedFields(SPEC_FIELDS, spec, old, settings);
   if (!isFeatureOn(settings, 'ContainerRestartRules') && (!old || !usesRestartRules(old))) dropRestartRules(spec);
   if (!isFeatureOn(settings, 'ContainerStopSignals') && (!old || !hasStopSignal(old))) dropStopSignals(spec);
+  if (!isFeatureOn(settings, 'ImageVolume') && !old?.volumes?.some(({ image }) => image)) dropImageVolumes(spec);
 }
 
-export const dropGatedStatusFields = (status: PodStatus, old: PodStatus, settings: KindSettings): void => dropGatedFields(STATUS_FIELDS, status, old, settings);
+export function dropGatedStatusFields({ status }: Pod, old: Pod, settings: KindSettings): void {
+  dropGatedFields(STATUS_FIELDS, status, old.status, settings);
+  if (!isFeatureOn(settings, 'DynamicResourceAllocation') && !old.spec.resourceClaims?.length) delete status.resourceClaimStatuses;
+}
+
+/** With what mounts them. */
+function dropImageVolumes(spec: PodSpec): void {
+  const dropped = new Set(spec.volumes?.filter(({ image }) => image).map(({ name }) => name));
+  if (dropped.size === 0) return;
+  spec.volumes = spec.volumes!.filter(({ name, image }) => !image || !dropped.has(name));
+  for (const container of containersOf(spec)) container.volumeMounts &&= container.volumeMounts.filter(({ name }) => !dropped.has(name));
+}
 
 /** Sidecars are told by their policy: it is older than the feature. */
 export const usesRestartRules = ({ initContainers = [], containers }: PodSpec): boolean =>

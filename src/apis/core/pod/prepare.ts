@@ -81,7 +81,7 @@ export function prepareStatusUpdate({ object: pod, old, settings }: Change<Pod>)
   else delete metadata.ownerReferences;
   if (!status.qosClass && old.status.qosClass) status.qosClass = old.status.qosClass;
   keepObservedGenerations(pod, old);
-  dropGatedStatusFields(status, old.status, settings);
+  dropGatedStatusFields(pod, old, settings);
 }
 
 function keepObservedGenerations({ status }: Pod, { status: before }: Pod): void {

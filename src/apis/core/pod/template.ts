@@ -1,5 +1,6 @@
 import type { KindContext, KindSettings } from '../../../registry/write.ts';
 import { validateAnnotations, validateLabels } from '../../../registry/metadata.ts';
+import type { EmptyPaths } from '../../../schema/empty-paths.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { PodTemplateSpec } from '../../facts/types/core-v1.ts';
 import { validateAnnotationsMatchFields, validatePodAnnotations } from './annotations.ts';
@@ -14,11 +15,13 @@ export interface PodTemplateOptions {
   /** The template before the update: what it has already may stay, though it would not be let in anew. */
   old?: PodTemplateSpec | undefined;
   settings: KindSettings;
+  /** What of the template was sent empty. */
+  sentEmpty: EmptyPaths;
 }
 
 /** What a pod made from the template would be given, as far as that does not depend on the pod. */
-export function defaultPodTemplateSpec({ metadata, spec }: PodTemplateSpec, { turns }: Pick<KindContext, 'turns'>): void {
-  defaultPodSpec(spec, turns);
+export function defaultPodTemplateSpec({ metadata, spec }: PodTemplateSpec, context: Pick<KindContext, 'settings' | 'turns'>): void {
+  defaultPodSpec(spec, context);
   dropInitContainerAnnotations(metadata);
 }
 
@@ -28,13 +31,13 @@ export function dropGatedTemplateFields(template: PodTemplateSpec | undefined, o
 }
 
 /** `errors` stands at the template. */
-export function validatePodTemplateSpec({ metadata, spec }: PodTemplateSpec, errors: FieldErrors, { old, settings }: PodTemplateOptions): void {
+export function validatePodTemplateSpec({ metadata, spec }: PodTemplateSpec, errors: FieldErrors, { old, settings, sentEmpty }: PodTemplateOptions): void {
   const rules = podRules(settings, old?.spec, old?.metadata);
   const specErrors = errors.at('spec');
   validateLabels(metadata.labels, errors.at('labels'));
   validateAnnotations(metadata.annotations, errors.at('annotations'));
   validatePodAnnotations(metadata, spec, errors.at('annotations'), rules);
-  validatePodSpec(spec, undefined, specErrors, rules);
+  validatePodSpec(spec, undefined, specErrors, rules, sentEmpty.at('spec'));
   validateAnnotationsMatchFields(metadata, spec, specErrors);
   if (spec.ephemeralContainers) specErrors.at('ephemeralContainers').forbidden('ephemeral containers not allowed in pod template');
 }

@@ -1,12 +1,10 @@
 import { clone } from '../../../schema/clone.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
 import { equalJson } from '../../../encoding/json-equal.ts';
-import { prettyJson, stringifyJson } from '../../../encoding/json.ts';
-import type { Json } from '../../../encoding/json-types.ts';
-import { unifiedDiff } from '../../../util/unified-diff.ts';
 import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
 import { validateImageText } from './containers.ts';
+import { internalDiff } from './internal-diff.ts';
 import { internalPodPart, internalPodSpec, shownTerm } from './internal-form.ts';
 import type { PodRules } from './rules.ts';
 import { validateTolerations } from './tolerations.ts';
@@ -34,7 +32,7 @@ export function validateSpecUpdate({ spec }: Pod, { spec: old }: Pod, errors: Fi
   if (equalJson(spec, old)) return;
   const rest = withoutMutable(spec, old);
   if (old.schedulingGates) validateGatedPod(rest, old, errors);
-  if (!equalJson(rest, old)) errors.forbidden(`pod updates may not change fields other than ${MUTABLE.join(',')}\n${specDiff(old, rest)}`);
+  if (!equalJson(rest, old)) errors.forbidden(`pod updates may not change fields other than ${MUTABLE.join(',')}\n${internalDiff(old, rest, internalPodSpec)}`);
 }
 
 function validateImages(containers: readonly Container[], errors: FieldErrors): void {
@@ -122,25 +120,6 @@ function isTermNarrowed(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean 
   return parts.every((part) => equalJson((term[part] ?? []).slice(0, (old[part] ?? []).length), old[part] ?? []));
 }
 
-/** Of both together, as compact JSON: beyond this the comparison would cost more than the message is worth. */
-const MAX_COMPARED_LENGTH = 64 * 1024;
-
-/** What differs, as upstream shows it: in its internal form, as indented JSON. Nothing of what is very large. */
-function specDiff(old: PodSpec, spec: PodSpec): string {
-  return isComparable(old, spec) ? formDiff(internalPodSpec(old), internalPodSpec(spec)) : '';
-}
-
 /** The same of an ephemeral container. */
-export function ephemeralContainerDiff(old: EphemeralContainer, container: EphemeralContainer): string {
-  return isComparable(old, container) ? formDiff(internalPodPart('EphemeralContainer', old), internalPodPart('EphemeralContainer', container)) : '';
-}
-
-const isComparable = (old: object, value: object): boolean => jsonLength(old) + jsonLength(value) <= MAX_COMPARED_LENGTH;
-
-const jsonLength = (value: object): number => stringifyJson(value).length;
-
-/** What differs between two values in their internal form. */
-export const formDiff = (old: Json, form: Json): string => unifiedDiff(indentedJson(old), indentedJson(form));
-
-/** As Go's json.MarshalIndent writes it: maps in the order of keys come sorted from the store. */
-const indentedJson = (value: Json): string => prettyJson(value, 1);
+export const ephemeralContainerDiff = (old: EphemeralContainer, container: EphemeralContainer): string =>
+  internalDiff(old, container, (value) => internalPodPart('EphemeralContainer', value));

@@ -14,10 +14,11 @@ import { roundToThousandths } from './resource-lists.ts';
 const DEFAULT_FILE_MODE = 0o644;
 const TOKEN_SECONDS = 60 * 60;
 
-export function defaultVolume(volume: Volume): void {
+/** `hasImages`: the feature gate ImageVolume. */
+export function defaultVolume(volume: Volume, hasImages = true): void {
   if (Object.keys(volume).length === 1 && Object.hasOwn(volume, 'name')) volume.emptyDir = {};
   if (volume.hostPath) volume.hostPath.type ??= '';
-  if (volume.image) volume.image.pullPolicy ??= defaultPullPolicy(volume.image.reference ?? '');
+  if (volume.image && hasImages) volume.image.pullPolicy ??= defaultPullPolicy(volume.image.reference ?? '');
   for (const source of [volume.secret, volume.configMap, volume.downwardAPI, volume.projected]) if (source) source.defaultMode ??= DEFAULT_FILE_MODE;
   defaultFiles(volume.downwardAPI?.items);
   for (const source of volume.projected?.sources ?? []) defaultProjection(source);

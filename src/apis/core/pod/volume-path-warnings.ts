@@ -6,7 +6,6 @@ interface PlacedFile {
   path: string;
   /** `ConfigMap`; empty in a volume of one source. */
   source: string;
-  /** Of the source, where it has one. */
   sourceName?: string | undefined;
 }
 

@@ -22,7 +22,6 @@ const HOST_PATH_TYPES = ['', 'BlockDevice', 'CharDevice', 'Directory', 'Director
 const FILE_MODE_WRONG = 'must be a number between 0 and 0777 (octal), both inclusive';
 const MAX_FILE_MODE = 0o777;
 
-/** Each of the fields must have a value. */
 export function requireFields<T extends object>(source: T, fields: readonly (keyof T & string)[], errors: FieldErrors): void {
   for (const field of fields) {
     const value = source[field];

@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../../api/field-errors.ts';
 import { parseIp } from '../../../net/ip-address.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../../api/names.ts';
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyCidr } from '../../validation/cidr.ts';
 import { validateEndpointIp } from '../../validation/endpoint-ip.ts';
@@ -20,6 +21,7 @@ const AFFINITIES = ['ClientIP', 'None'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 export const TRAFFIC_POLICIES = ['Cluster', 'Local'];
 const DISTRIBUTIONS = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+const FORMER_DISTRIBUTIONS = ['PreferClose'];
 const IP_MODES = ['Proxy', 'VIP'];
 const MAX_AFFINITY_SECONDS = 86_400;
 const NOT_FOR_NAMES = 'may not be set for ExternalName services';
@@ -41,7 +43,7 @@ export function validateService({ object: service, old, settings }: Write<Servic
   validateUniquePorts(spec, at.at('ports'));
   validateSourceRanges(service, errors, settings, old);
   validateLoadBalancer(spec, at);
-  validateTrafficPolicies(service, at);
+  validateTrafficPolicies(service, settings, at);
 }
 
 function validateTopologyMode(annotations: Record<string, string>, errors: FieldErrors): void {
@@ -158,7 +160,7 @@ export function validateLoadBalancerClass({ type, loadBalancerClass: name }: Ser
   else for (const error of qualifiedNameErrors(name)) errors.invalid(name, error);
 }
 
-function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
+function validateTrafficPolicies(service: Service, settings: KindSettings, errors: FieldErrors): void {
   const { externalTrafficPolicy, healthCheckNodePort, internalTrafficPolicy, trafficDistribution } = service.spec;
   if (isExternallyAccessible(service)) validateChoice(externalTrafficPolicy, TRAFFIC_POLICIES, errors.at('externalTrafficPolicy'));
   else if (externalTrafficPolicy) errors.at('externalTrafficPolicy').invalidTyped(externalTrafficPolicy, 'may only be set for externally-accessible services');
@@ -168,8 +170,9 @@ function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
     else at.required();
   } else if (healthCheckNodePort) at.invalid(healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
   validateOptionalChoice(internalTrafficPolicy, TRAFFIC_POLICIES, errors.at('internalTrafficPolicy'));
-  if (trafficDistribution !== undefined && !DISTRIBUTIONS.includes(trafficDistribution))
-    errors.at('trafficDistribution').notSupportedString(trafficDistribution, DISTRIBUTIONS);
+  const distributions = isFeatureOn(settings, 'PreferSameTrafficDistribution') ? DISTRIBUTIONS : FORMER_DISTRIBUTIONS;
+  if (trafficDistribution !== undefined && !distributions.includes(trafficDistribution))
+    errors.at('trafficDistribution').notSupportedString(trafficDistribution, distributions);
 }
 
 /** What a load balancer has reported. */

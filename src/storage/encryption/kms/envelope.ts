@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { validateDomainName } from '../../../api/domain-name.ts';
+import { labelHash } from '../../../api/server-identity.ts';
 import { FieldErrors, summarize } from '../../../api/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../api/names.ts';
 import { extendedNonceTransformer, gcmTransformer } from '../aes.ts';
-import { type Opened, type Transformer, type ValueContext, aggregated } from '../transformer.ts';
+import { type ImmediateTransformer, type Opened, type ValueContext, aggregated } from '../transformer.ts';
 import { type Annotations, DEK_SOURCE_KEY, DEK_SOURCE_SEED, type EncryptedObject, decodeEncryptedObject, encodeEncryptedObject } from './messages.ts';
 import type { KmsObserver } from './observer.ts';
 import type { KmsService } from './service.ts';
@@ -15,7 +16,7 @@ const MAX_ANNOTATIONS_BYTES = 32 * 1024;
 
 /** What values are written with. */
 export interface WriteState {
-  transformer: Transformer;
+  transformer: ImmediateTransformer;
   object: Omit<EncryptedObject, 'encryptedData'>;
   /** After this, nothing may be written with it: the plug-in has not been well for too long. */
   expiresAtMs: number;
@@ -33,11 +34,11 @@ export interface EnvelopeOptions {
 /** As many seeds as there were keys and starts of servers; more than this are asked for again. */
 const MAX_CACHED_SEEDS = 10_000;
 
-export class EnvelopeTransformer implements Transformer {
+export class EnvelopeTransformer implements ImmediateTransformer {
   readonly #options: EnvelopeOptions;
   /** By what names a DEK source. */
-  readonly #known = new Map<string, Transformer>();
-  readonly #asked = new Map<string, Promise<Transformer>>();
+  readonly #known = new Map<string, ImmediateTransformer>();
+  readonly #asked = new Map<string, Promise<ImmediateTransformer>>();
 
   constructor(options: EnvelopeOptions) {
     this.#options = options;
@@ -63,7 +64,7 @@ export class EnvelopeTransformer implements Transformer {
     const nowMs = this.#options.now();
     if (nowMs > state.expiresAtMs)
       throw new Error(
-        `encryptedDEKSource with keyID hash "${hashOf(state.object.keyId)}" expired at ${rfc3339(state.expiresAtMs)} (current time is ${rfc3339(nowMs)})`,
+        `encryptedDEKSource with keyID hash "${labelHash(state.object.keyId)}" expired at ${rfc3339(state.expiresAtMs)} (current time is ${rfc3339(nowMs)})`,
       );
     this.#remember(nameOf(state.object), state.transformer);
     const encryptedData = state.transformer.toStorage(data, context);
@@ -73,7 +74,7 @@ export class EnvelopeTransformer implements Transformer {
     return encodeEncryptedObject(object);
   }
 
-  #open(transformer: Transformer, object: EncryptedObject, context: ValueContext, { object: current }: WriteState): Opened {
+  #open(transformer: ImmediateTransformer, object: EncryptedObject, context: ValueContext, { object: current }: WriteState): Opened {
     this.#options.observer.keyUsed('from_storage', this.#options.provider, object.keyId);
     // Of the transformers that are kept, none asks anybody.
     const { value } = transformer.fromStorage(object.encryptedData, context) as Opened;
@@ -81,7 +82,7 @@ export class EnvelopeTransformer implements Transformer {
   }
 
   /** Once for all values that wait for the same. */
-  #ask(name: string, object: EncryptedObject): Promise<Transformer> {
+  #ask(name: string, object: EncryptedObject): Promise<ImmediateTransformer> {
     let asked = this.#asked.get(name);
     if (asked === undefined) {
       this.#asked.set(name, (asked = this.#decrypt(object).finally(() => this.#asked.delete(name))));
@@ -89,7 +90,7 @@ export class EnvelopeTransformer implements Transformer {
     return asked;
   }
 
-  async #decrypt({ encryptedDekSource, keyId, annotations, dekSourceType }: EncryptedObject): Promise<Transformer> {
+  async #decrypt({ encryptedDekSource, keyId, annotations, dekSourceType }: EncryptedObject): Promise<ImmediateTransformer> {
     const { service, observer } = this.#options;
     observer.cacheMissed();
     let source: Buffer;
@@ -101,7 +102,7 @@ export class EnvelopeTransformer implements Transformer {
     return dekSourceType === DEK_SOURCE_SEED ? extendedNonceTransformer(source) : gcmTransformer(aesKey(source));
   }
 
-  #remember(name: string, transformer: Transformer): void {
+  #remember(name: string, transformer: ImmediateTransformer): void {
     if (this.#known.get(name) === transformer) return;
     if (this.#known.size >= MAX_CACHED_SEEDS) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(name, transformer);
@@ -111,7 +112,8 @@ export class EnvelopeTransformer implements Transformer {
 
 const AES_KEY_BYTES = new Set([16, 24, 32]);
 
-function aesKey(key: Buffer): Buffer {
+/** The key, if AES has keys of its size. */
+export function aesKey(key: Buffer): Buffer {
   if (!AES_KEY_BYTES.has(key.length)) throw new Error(`crypto/aes: invalid key size ${key.length}`);
   return key;
 }
@@ -150,7 +152,7 @@ function checkAnnotations(annotations: Annotations): void {
   const errors = new FieldErrors('annotations');
   let sizeBytes = 0;
   for (const [name, value] of annotations) {
-    checkDomainName(name, errors);
+    validateDomainName(name, errors);
     sizeBytes += Buffer.byteLength(name) + value.length;
   }
   const problems = errors.isEmpty ? [] : [new Error(summarize(errors.list))];
@@ -158,20 +160,5 @@ function checkAnnotations(annotations: Annotations): void {
     problems.push(new Error(`total size of annotations is ${sizeBytes}, which exceeds the max size of ${MAX_ANNOTATIONS_BYTES}`));
   if (problems.length > 0) throw new Error(`failed to validate annotations: ${aggregated(problems).message}`);
 }
-
-/** apimachinery's IsFullyQualifiedDomainName. */
-function checkDomainName(given: string, errors: FieldErrors): void {
-  if (given === '') return errors.required();
-  const name = given.replace(/\.$/, '');
-  const problems = dns1123SubdomainErrors(name);
-  if (problems.length > 0) return errors.invalid(name, problems.join(','));
-  const labels = name.split('.');
-  if (labels.length < 2) return errors.invalid(name, 'should be a domain with at least two segments separated by dots');
-  const bad = labels.find((label) => dns1123LabelErrors(label).length > 0);
-  if (bad !== undefined) errors.invalid(bad, dns1123LabelErrors(bad).join(','));
-}
-
-/** How key ids are told in errors and metrics. */
-export const hashOf = (text: string): string => (text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`);
 
 export const rfc3339 = (timeMs: number): string => new Date(timeMs).toISOString().replace(/\.\d+Z$/, 'Z');

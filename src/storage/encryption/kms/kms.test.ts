@@ -6,9 +6,12 @@ import { decodeEnvelope } from '../../../schema/protobuf.ts';
 import { FakeClock } from '../../fake-clock.ts';
 import { type EncryptionObserver, type Providers, openProviders } from '../providers.ts';
 import { silentObserver } from '../silent-observer.ts';
-import type { Opened, Transformer, ValueContext } from '../transformer.ts';
+import type { ImmediateTransformer, Opened, ValueContext } from '../transformer.ts';
 import { EnvelopeTransformer, type WriteState } from './envelope.ts';
 import { DEK_SOURCE_SEED, decodeEncryptedObject } from './messages.ts';
+import { MetricRegistry } from '../../../metrics/registry.ts';
+import { registerEncryptionMetrics } from '../../../server/metrics/encryption-metrics.ts';
+import { KmsProbe } from './probe.ts';
 import type { KmsService } from './service.ts';
 import { KmsPlugin } from './test-plugin.ts';
 
@@ -40,7 +43,7 @@ async function open({ timeoutMs = 1000, observer = silentObserver as EncryptionO
   return providers;
 }
 
-const secretsOf = (providers: Providers): Transformer => providers.transformerFor({ group: '', resource: 'secrets' });
+const secretsOf = (providers: Providers): ImmediateTransformer => providers.transformerFor({ group: '', resource: 'secrets' }) as ImmediateTransformer;
 const objectIn = (stored: Buffer) => decodeEncryptedObject(stored.subarray(PREFIX.length));
 const checked = (providers: Providers): Promise<string> =>
   providers.probes[0]!.check().then(
@@ -181,7 +184,7 @@ describe('a plug-in that is not well', () => {
   test('may not be there at all: its time runs out', async () => {
     await plugin.close();
     const providers = await open({ timeoutMs: 150 });
-    expect(await checked(providers)).toMatch(/rpc error: code = DeadlineExceeded desc = context deadline exceeded/);
+    expect(await checked(providers)).toMatch(/rpc error: code = DeadlineExceeded desc = latest balancer error: connection error/);
   });
 
   test('answers an annotation that no domain names', async () => {
@@ -222,6 +225,19 @@ test('what happens is told to the observer', async () => {
     'cached test',
     'used to_storage test key-1',
   ]);
+});
+
+test('a machine without randomness makes no keys, which is counted', async () => {
+  const registry = new MetricRegistry();
+  const observer = registerEncryptionMetrics(registry, '', Date.now);
+  const service = { status: async () => ({ version: 'v2', healthz: 'ok', keyId: 'key-1' }) } as unknown as KmsService;
+  const random = (): Buffer => {
+    throw new Error('no entropy');
+  };
+  const probe = new KmsProbe({ provider: 'test', service, observer, clock, random });
+  await expect(probe.check()).rejects.toThrow('errGen=no entropy');
+  expect(registry.print()).toContain('apiserver_storage_data_key_generation_failures_total 1\n');
+  expect(registry.print()).toContain('apiserver_storage_data_key_generation_duration_seconds_count 0\n');
 });
 
 /** What a kube-apiserver v1.36.4 stored, with a plug-in that gave seeds back as they were. */

@@ -119,16 +119,22 @@ export interface DecryptRequest {
 
 export const encodeDecryptRequest = ({ ciphertext, uid, keyId, annotations }: DecryptRequest): Buffer => encoded([ciphertext, uid, keyId, annotations]);
 
-/** The plaintext, in memory of its own. */
-export function decodeDecryptResponse(bytes: Buffer): Buffer {
-  let plaintext = Buffer.alloc(0);
+/** What a message begins with, in memory of its own. */
+export function decodeFirstBytes(bytes: Buffer): Buffer {
+  let first = Buffer.alloc(0);
   readFields(bytes, (tag, reader) => {
     if (tag !== FIRST) return false;
-    plaintext = Buffer.from(reader.bytes());
+    first = Buffer.from(reader.bytes());
     return true;
   });
-  return plaintext;
+  return first;
 }
+
+/* KMS v1 (k8s.io/kms/apis/v1beta1/api.proto): requests begin with the version, answers have one field that counts. */
+
+export const encodeV1VersionRequest = (version: string): Buffer => encoded([version]);
+export const encodeV1Request = (version: string, data: Buffer): Buffer => encoded([version, data]);
+export const decodeFirstText = (bytes: Buffer): string => decodeFirstBytes(bytes).toString();
 
 export const encodeEncryptRequest = (plaintext: Buffer, uid: string): Buffer => encoded([plaintext, uid]);
 

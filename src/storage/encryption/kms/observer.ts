@@ -10,5 +10,10 @@ export interface KmsObserver {
   dekSourcesCached(provider: string, count: number): void;
   /** A DEK source was not known yet, and the plug-in was asked. */
   cacheMissed(): void;
+  /** KMS v1: which part of the cache of keys is in use, from 0 to 1. */
+  dekCacheFilled(part: number): void;
+  /** KMS v1: a value is encrypted or decrypted, so long after the last one. */
+  transformationArrived(type: TransformationType, sinceLastSeconds: number): void;
   dataKeyGenerated(elapsedSeconds: number): void;
+  dataKeyFailed(): void;
 }

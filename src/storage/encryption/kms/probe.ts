@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { labelHash } from '../../../api/server-identity.ts';
 import { type Clock, type Timer, systemClock } from '../../../util/clock.ts';
 import { SEED_BYTES, extendedNonceTransformer } from '../aes.ts';
 import { aggregated } from '../transformer.ts';
-import { type WriteState, checkEncryptedObject, hashOf, keyIdProblem, rfc3339 } from './envelope.ts';
+import { type WriteState, checkEncryptedObject, keyIdProblem, rfc3339 } from './envelope.ts';
 import { DEK_SOURCE_SEED, type EncryptedObject, type KmsStatusResponse } from './messages.ts';
 import type { KmsObserver } from './observer.ts';
 import type { KmsService } from './service.ts';
@@ -14,8 +15,8 @@ const UNWELL_INTERVAL_MS = 10_000;
 /** For so long after the last good answer values may be written. */
 const WRITE_STATE_MS = 180_000;
 /** A health check within so long after the last one is answered with its result. */
-const WELL_KEPT_MS = 20_000;
-const UNWELL_KEPT_MS = 3_000;
+export const WELL_KEPT_MS = 20_000;
+export const UNWELL_KEPT_MS = 3_000;
 const API_VERSIONS = new Set(['v2', 'v2beta1']);
 /** Any data at all, to check an object by that has none yet. */
 const SOME_DATA = Buffer.from([0]);
@@ -29,6 +30,8 @@ interface ProbeOptions {
   service: KmsService;
   observer: KmsObserver;
   clock?: Clock;
+  /** Makes seeds; throws where the machine has no randomness to give. */
+  random?: (sizeBytes: number) => Buffer;
 }
 
 /** Asks a plug-in how it is, and keeps a seed that it has encrypted with its current key. */
@@ -114,7 +117,7 @@ export class KmsProbe {
     const problem = keyIdProblem(keyId);
     if (problem) {
       observer.invalidKeyIdTold(provider, problem.code);
-      errors.push(new Error(`got invalid KMSv2 KeyID hash "${hashOf(keyId)}": ${problem.message}`));
+      errors.push(new Error(`got invalid KMSv2 KeyID hash "${labelHash(keyId)}": ${problem.message}`));
     } else {
       observer.keyIdTold(provider, keyId);
       await this.#follow(keyId).catch((error: Error) => errors.push(error));
@@ -142,18 +145,29 @@ export class KmsProbe {
       this.#state = { ...generated, expiresAtMs };
       return;
     }
-    const hashes = `statusKeyIDHash="${hashOf(keyId)}", encryptKeyIDHash="${hashOf(generated?.object.keyId ?? '')}", stateKeyIDHash="${hashOf(before?.object.keyId ?? '')}"`;
+    const hashes = `statusKeyIDHash="${labelHash(keyId)}", encryptKeyIDHash="${labelHash(generated?.object.keyId ?? '')}", stateKeyIDHash="${labelHash(before?.object.keyId ?? '')}"`;
     throw new Error(
       `failed to rotate DEK uid="${uid}", useSeed=true, errState=${before ? '<nil>' : 'got unexpected nil transformer'}, errGen=${failure?.message ?? '<nil>'}, ${hashes}, ` +
         `expirationTimestamp=${before ? rfc3339(before.expiresAtMs) : '0001-01-01T00:00:00Z'}`,
     );
   }
 
-  async #generate(uid: string): Promise<Pick<WriteState, 'transformer' | 'object'>> {
-    const { service, observer } = this.#options;
+  #seed(): Buffer {
+    const { observer, random = randomBytes } = this.#options;
     const startMs = performance.now();
-    const seed = randomBytes(SEED_BYTES);
-    observer.dataKeyGenerated((performance.now() - startMs) / 1000);
+    try {
+      const seed = random(SEED_BYTES);
+      observer.dataKeyGenerated((performance.now() - startMs) / 1000);
+      return seed;
+    } catch (error) {
+      observer.dataKeyFailed();
+      throw error;
+    }
+  }
+
+  async #generate(uid: string): Promise<Pick<WriteState, 'transformer' | 'object'>> {
+    const { service } = this.#options;
+    const seed = this.#seed();
     const { ciphertext, keyId, annotations } = await service.encrypt(uid, seed).catch((error: Error) => {
       throw new Error(`failed to encrypt DEK, error: ${error.message}`, { cause: error });
     });

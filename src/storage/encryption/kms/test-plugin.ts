@@ -1,10 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, createServer } from 'node:http2';
+import { UnaryTestServer } from '../../../grpc/test-unary-server.ts';
 import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from '../../../encoding/protobuf-wire.ts';
 
 /* A KMS v2 plug-in for tests: real gRPC on a real socket, keys in memory. */
 
-const FRAME_BYTES = 5;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -23,48 +22,25 @@ export class KmsPlugin {
   /** Where set, Decrypt waits for it. */
   holds: Promise<void> | undefined;
   readonly #keys = new Map<string, Buffer>();
-  readonly #server: Http2Server = createServer();
-  readonly #sessions = new Set<ServerHttp2Session>();
-
-  constructor() {
-    this.#server.on('session', (session) => {
-      this.#sessions.add(session);
-      session.on('close', () => this.#sessions.delete(session));
-    });
-    this.#server.on('stream', (stream, headers) => void this.#serve(stream, String(headers[':path'])));
-  }
+  readonly #server = new UnaryTestServer((method, message) => this.#answer(method, message));
 
   async listen(socketPath: string): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(socketPath, resolve));
+    await this.#server.listen(socketPath);
     return this;
   }
 
-  async close(): Promise<void> {
-    for (const session of this.#sessions) session.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-
-  async #serve(stream: ServerHttp2Stream, path: string): Promise<void> {
-    stream.on('error', () => undefined);
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk as Buffer);
-    const message = Buffer.concat(chunks).subarray(FRAME_BYTES);
-    try {
-      const answer = await this.#answer(path.slice(path.lastIndexOf('/') + 1), message);
-      finish(stream, answer);
-    } catch (error) {
-      finish(stream, undefined, (error as Error).message);
-    }
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #answer(method: string, message: Buffer): Promise<Buffer> {
     this.calls[method as keyof typeof this.calls]++;
     if (this.failure !== undefined) throw new Error(this.failure);
-    if (method === 'Status') return fields([this.version, this.healthz, this.statusKeyId ?? this.keyId]);
-    const [data, , keyId] = read(message);
-    if (method === 'Encrypt') return fields([this.#encrypt(data!), this.keyId, ...(this.annotation ? [mapEntry(...this.annotation)] : [])]);
+    if (method === 'Status') return bytesFields([this.version, this.healthz, this.statusKeyId ?? this.keyId]);
+    const [data, , keyId] = readBytesFields(message);
+    if (method === 'Encrypt') return bytesFields([this.#encrypt(data!), this.keyId, ...(this.annotation ? [mapEntry(...this.annotation)] : [])]);
     await this.holds;
-    return fields([this.#decrypt(data!, keyId!.toString())]);
+    return bytesFields([this.#decrypt(data!, keyId!.toString())]);
   }
 
   #encrypt(plaintext: Buffer): Buffer {
@@ -84,22 +60,8 @@ export class KmsPlugin {
   }
 }
 
-function finish(stream: ServerHttp2Stream, answer: Buffer | undefined, failure?: string): void {
-  if (stream.destroyed) return;
-  stream.on('wantTrailers', () =>
-    stream.sendTrailers(failure === undefined ? { 'grpc-status': '0' } : { 'grpc-status': '2', 'grpc-message': encodeURIComponent(failure) }),
-  );
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-  if (answer) {
-    const frame = Buffer.alloc(FRAME_BYTES);
-    frame.writeUInt32BE(answer.length, 1);
-    stream.write(Buffer.concat([frame, answer]));
-  }
-  stream.end();
-}
-
 /** Fields 1, 2, … of a message. */
-function fields(values: readonly (string | Buffer)[]): Buffer {
+export function bytesFields(values: readonly (string | Buffer)[]): Buffer {
   const writer = new ProtobufWriter();
   for (let i = values.length - 1; i >= 0; i--) {
     writer.bytes(Buffer.from(values[i]!));
@@ -108,10 +70,10 @@ function fields(values: readonly (string | Buffer)[]): Buffer {
   return writer.finish();
 }
 
-const mapEntry = (key: string, value: Buffer): Buffer => fields([key, value]);
+const mapEntry = (key: string, value: Buffer): Buffer => bytesFields([key, value]);
 
 /** Fields 1, 2, … of a message, all of bytes. */
-function read(message: Buffer): Buffer[] {
+export function readBytesFields(message: Buffer): Buffer[] {
   const values: Buffer[] = [];
   const reader = new ProtobufReader(message);
   while (!reader.done) {

@@ -1,0 +1,25 @@
+// Servers inside a test's process: how long the first one, the next ones, forks and resets take, what each holds, and what 200 of them leave behind.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const LIMIT_MS = 240_000;
+const LIMITS = {
+  'in process, first start': 150,
+  'in process, next start': 40,
+  'in process, stop': 20,
+  'in process, heap and buffers each': 8,
+  'fork with 10000 objects': 20,
+  'reset with 10000 objects, 10 changed': 20,
+  'left by 200 servers, heap': 1,
+  'left by 200 servers, handles': 0,
+  'left by 200 servers, files': 0,
+};
+
+/** In a process of its own, which is a test's: it measures itself, and sends `[name, value, unit, more]`. Times are those of the thread's own CPU and waiting. */
+export function inProcessCosts({ record, dist }) {
+  const child = fork(fileURLToPath(new URL('./in-process-load.mjs', import.meta.url)), [dist], { execArgv: ['--expose-gc'], timeout: LIMIT_MS });
+  child.on('message', ([name, value, unit, more]) => record(name, value, unit, LIMITS[name], more));
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code, signal) => (code === 0 ? resolve() : reject(new Error(`the process of servers ended with ${code ?? signal}`))));
+  });
+}

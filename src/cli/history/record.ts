@@ -1,0 +1,131 @@
+import { homedir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { loadUserKubeconfig } from '../../client/kubeconfig.ts';
+import { ClusterClient } from '../../history/cluster-client.ts';
+import { ClusterRecorder } from '../../history/cluster-recorder.ts';
+import type { RecordedResource } from '../../history/flight-format.ts';
+import { FlightWriter } from '../../history/flight-writer.ts';
+import { CommandError } from '../../options/command-error.ts';
+import { noArguments, readOwnFlags } from '../commands/own-flags.ts';
+import type { Output } from '../command.ts';
+
+const STATUS_INTERVAL_MS = 1_000;
+const MIB = 1024 * 1024;
+const DEFAULT_MEMORY_MIB = 256;
+/** They say little, and are renewed every few seconds. */
+const USUALLY_LEFT_OUT = 'leases.coordination.k8s.io';
+const SECRETS = 'secrets';
+
+interface RecordFlags {
+  file: string;
+  kubeconfig: string;
+  context: string | undefined;
+  leftOut: ReadonlySet<string>;
+  memoryBytes: number;
+}
+
+/** `binnacle record -o FILE`: watches all resources of a cluster and writes every version of every object to a file, until it is interrupted. */
+export async function record(args: readonly string[], output: Output): Promise<void> {
+  const flags = readFlags(args);
+  const client = new ClusterClient(await connectTo(flags));
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  try {
+    await recordUntil(stop.signal, client, flags, output);
+  } finally {
+    client.close();
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+function readFlags(args: readonly string[]): RecordFlags {
+  const { values, positionals } = readOwnFlags(args, {
+    output: { type: 'string', short: 'o' },
+    kubeconfig: { type: 'string' },
+    context: { type: 'string' },
+    secrets: { type: 'boolean', default: false },
+    exclude: { type: 'string', default: USUALLY_LEFT_OUT },
+    'max-memory-mib': { type: 'string', default: String(DEFAULT_MEMORY_MIB) },
+  });
+  noArguments('binnacle record', positionals);
+  const memoryMib = Number(values['max-memory-mib']);
+  if (!(memoryMib >= 1)) throw new CommandError(`--max-memory-mib takes a number from 1 on, got ${JSON.stringify(values['max-memory-mib'])}`);
+  if (values['output'] === undefined) throw new CommandError('name the file to write: binnacle record -o flight.bin');
+  const leftOut = String(values['exclude']).split(',').filter(Boolean);
+  return {
+    file: resolve(String(values['output'])),
+    kubeconfig: String(values['kubeconfig'] ?? defaultKubeconfig()),
+    context: values['context'] === undefined ? undefined : String(values['context']),
+    leftOut: new Set(values['secrets'] ? leftOut : [...leftOut, SECRETS]),
+    memoryBytes: memoryMib * MIB,
+  };
+}
+
+const defaultKubeconfig = (): string => process.env['KUBECONFIG']?.split(delimiter).find(Boolean) ?? join(homedir(), '.kube', 'config');
+
+async function connectTo({ kubeconfig, context }: RecordFlags): ReturnType<typeof loadUserKubeconfig> {
+  try {
+    return await loadUserKubeconfig(kubeconfig, context);
+  } catch (error) {
+    throw new CommandError(`cannot use the kubeconfig: ${(error as Error).message}`);
+  }
+}
+
+async function recordUntil(signal: AbortSignal, client: ClusterClient, flags: RecordFlags, output: Output): Promise<void> {
+  const { gitVersion } = await client.get('/version', signal).catch((error: Error) => {
+    throw new CommandError(`cannot reach the cluster: ${error.message}`);
+  });
+  const cluster = { server: client.url, gitVersion: String(gitVersion) };
+  const writer = await FlightWriter.create(flags.file, cluster, Date.now(), flags).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(error.code === 'EEXIST' ? `${flags.file} is there already: name another file` : `cannot write ${flags.file}: ${error.message}`);
+  });
+  const problems = new Set<string>();
+  const recorder = new ClusterRecorder({
+    client,
+    writer,
+    now: Date.now,
+    isWanted: (resource) => !flags.leftOut.has(nameOf(resource)),
+    onProblem(message) {
+      if (!problems.has(message)) output.stderr(`${message}\n`);
+      problems.add(message);
+    },
+  });
+  const status = (): string => {
+    const { changes, sizeBytes, memoryBytes } = writer.totals;
+    return `${recorder.resourceCount} resources, ${changes} changes, ${mib(sizeBytes)} written, ${mib(client.receivedBytes)} received, ${mib(memoryBytes)} of versions in memory`;
+  };
+  // It keeps the process alive, too, while there is no connection.
+  const timer = setInterval(() => {
+    if (output.columns > 0) output.stderr(`\r${status().slice(0, output.columns - 1)}`);
+  }, STATUS_INTERVAL_MS);
+  try {
+    await recorder.run(signal, () => output.stdout(`Recording ${cluster.server} to ${flags.file}; stop with Ctrl-C\n`));
+  } finally {
+    clearInterval(timer);
+    if (output.columns > 0) output.stderr('\n');
+  }
+  output.stdout(`${flags.file}: ${status()}\n`);
+}
+
+const nameOf = ({ group, plural }: RecordedResource): string => (group === '' ? plural : `${plural}.${group}`);
+const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
+
+export const recordHelp = (program: string): string => `Watches all resources of a Kubernetes cluster (kube-apiserver, a managed one, k3s, Binnacle, …) that
+you may list and watch, and writes every version of every object to a file, until it is stopped.
+Definitions that come and go, restarts of the server and watches that expire are recorded through.
+
+Usage:
+  ${program} -o flight.bin [flags]
+
+Flags:
+  -o, --output string          the file to write; it must not be there yet
+      --kubeconfig string      the cluster; default: $KUBECONFIG, or ~/.kube/config
+      --context string         a context of it; default: its current one
+      --secrets                record Secrets too, with their values
+      --exclude string         resources to leave out, comma separated (default ${USUALLY_LEFT_OUT})
+      --max-memory-mib 256     for the versions that differences are made against; beyond it,
+                               objects are written as a whole
+
+Then: binnacle log --file flight.bin deploy/web -n shop
+`;

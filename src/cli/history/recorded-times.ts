@@ -1,0 +1,40 @@
+import { CommandError } from '../../options/command-error.ts';
+import { DurationError, parseDuration } from '../../util/duration.ts';
+
+const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
+const EXAMPLES = '10:05, 10:05:30, 2026-01-31T10:05:00Z, or -5m for five minutes before the end';
+
+/**
+ * A moment as a person names it. A time of day is one of the recording's last day, in the time zone of this machine; `-5m` is so long before the end of
+ * the recording.
+ */
+export function parseMoment(flag: string, text: string, endMs: number): number {
+  const clock = CLOCK.exec(text);
+  if (clock) {
+    const day = new Date(endMs);
+    day.setHours(Number(clock[1]), Number(clock[2]), Number(clock[3] ?? 0), clock[3] === undefined ? 0 : 999);
+    return day.getTime();
+  }
+  if (text.startsWith('-')) return endMs - lengthOf(flag, text.slice(1));
+  const timeMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(timeMs)) throw new CommandError(`${flag}: ${JSON.stringify(text)} is no time: write ${EXAMPLES}`);
+  return timeMs;
+}
+
+function lengthOf(flag: string, text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof DurationError) throw new CommandError(`${flag}: ${JSON.stringify(`-${text}`)} is no time: write ${EXAMPLES}`);
+    throw error;
+  }
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `2026-01-31 10:05:30`, in the time zone of this machine. */
+export function momentText(timeMs: number): string {
+  const time = new Date(timeMs);
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+}

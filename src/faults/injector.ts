@@ -1,0 +1,88 @@
+import type { RequestInfo } from '../endpoints/request.ts';
+import type { IncomingRequest } from '../server/server-request.ts';
+import type { AddedFault, Faults, InjectedFault } from './faults.ts';
+import { type FaultRule, faultRuleError } from './rule.ts';
+import { SeededRandom } from '../util/seeded-random.ts';
+
+const RECORD_LIMIT = 10_000;
+/** Each request is compared with all of them. */
+const MAX_RULES = 1_000;
+
+export class FaultInjector implements Faults {
+  readonly injected: InjectedFault[] = [];
+  readonly #rules = new Set<RunningRule>();
+  readonly #onInjected: ((fault: InjectedFault) => void) | undefined;
+
+  constructor(onInjected?: (fault: InjectedFault) => void) {
+    this.#onInjected = onInjected;
+  }
+
+  add(rule: FaultRule): AddedFault {
+    const error = faultRuleError(rule);
+    if (error !== undefined) throw new TypeError(`a fault rule is wrong: ${error}`);
+    if (this.#rules.size >= MAX_RULES) throw new RangeError(`there are ${MAX_RULES} fault rules already`);
+    const running = new RunningRule(rule);
+    this.#rules.add(running);
+    return {
+      get count() {
+        return running.count;
+      },
+      remove: () => void this.#rules.delete(running),
+    };
+  }
+
+  clear(): void {
+    this.#rules.clear();
+  }
+
+  /** The rule that this request meets, counted and recorded. */
+  take(request: IncomingRequest): FaultRule | undefined {
+    const { info, user } = request;
+    if (this.#rules.size === 0 || !info.isResourceRequest) return undefined;
+    const resource = resourceOf(info);
+    for (const running of this.#rules) {
+      if (!running.takes(info, resource, user.name)) continue;
+      if (running.isSpent) this.#rules.delete(running);
+      this.#record({ rule: running.rule, at: new Date(), verb: info.verb, resource, namespace: info.namespace, name: info.name, user: user.name });
+      return running.rule;
+    }
+    return undefined;
+  }
+
+  #record(fault: InjectedFault): void {
+    this.injected.push(fault);
+    // In one piece, now and then: to shift each time would cost as much as the list is long.
+    if (this.injected.length >= 2 * RECORD_LIMIT) this.injected.splice(0, RECORD_LIMIT);
+    this.#onInjected?.(fault);
+  }
+}
+
+/** `deployments.apps/scale`: as in messages, with the subresource. */
+export const resourceOf = ({ resource, apiGroup, subresource }: RequestInfo): string =>
+  `${resource}${apiGroup === '' ? '' : `.${apiGroup}`}${subresource === '' ? '' : `/${subresource}`}`;
+
+class RunningRule {
+  readonly rule: FaultRule;
+  count = 0;
+  readonly #random: SeededRandom;
+
+  constructor(rule: FaultRule) {
+    this.rule = rule;
+    this.#random = new SeededRandom(rule.seed ?? 1);
+  }
+
+  get isSpent(): boolean {
+    return this.rule.times !== undefined && this.count >= this.rule.times;
+  }
+
+  takes({ verb, namespace, name }: RequestInfo, resource: string, user: string): boolean {
+    const { match = {}, watch, probability = 1 } = this.rule;
+    if (this.isSpent || (watch !== undefined && verb !== 'watch')) return false;
+    const fits = (allowed: readonly string[] | undefined, value: string): boolean => allowed === undefined || allowed.includes(value);
+    const isMatch =
+      fits(match.verbs, verb) && fits(match.resources, resource) && fits(match.namespaces, namespace) && fits(match.names, name) && fits(match.users, user);
+    if (!isMatch || this.#random.next() >= probability) return false;
+    this.count++;
+    return true;
+  }
+}

@@ -1,0 +1,42 @@
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { type FieldPath, deltaOf, valueAt } from './object-delta.ts';
+
+/** A field that a change gave another value. */
+interface ChangedField {
+  path: FieldPath;
+  /** Undefined where there was none. */
+  from: Json | undefined;
+  /** Undefined where there is none any more. */
+  to: Json | undefined;
+}
+
+/** What every write changes says nothing of its own. */
+const BOOKKEEPING = new Set(['resourceVersion', 'managedFields', 'generation']);
+
+/** The fields that two versions differ in, without what the server keeps books of. Undefined: there is no such version. */
+export function changedFields(before: JsonObject | undefined, after: JsonObject | undefined): ChangedField[] {
+  return deltaOf(before ?? {}, after ?? {})
+    .filter(([path]) => !(path[0] === 'metadata' && BOOKKEEPING.has(String(path[1]))))
+    .map(([path, to]) => ({ path, from: valueAt(before, path), to }));
+}
+
+/**
+ * The field managers whose entries a change made or renewed: who wrote, as far as the object itself tells. The entry of one who only lost a field to another
+ * keeps its time. Of two writes in one second, the second may show the manager's fields alone to be other.
+ */
+export function managersOf(before: JsonObject | undefined, after: JsonObject | undefined): string[] {
+  const known = entriesOf(before);
+  const isNew = (entry: JsonObject): boolean => !known.some((old) => IDENTITY.every((field) => old[field] === entry[field]));
+  const isOther = (entry: JsonObject): boolean => !known.some((old) => deltaOf(old, entry).length === 0);
+  const entries = entriesOf(after);
+  const changed = entries.some(isNew) ? entries.filter(isNew) : entries.filter(isOther);
+  return [...new Set(changed.flatMap(({ manager }) => (typeof manager === 'string' && manager !== '' ? [manager] : [])))];
+}
+
+const IDENTITY = ['manager', 'operation', 'subresource', 'apiVersion', 'time'];
+
+function entriesOf(object: JsonObject | undefined): JsonObject[] {
+  const entries = valueAt(object, ['metadata', 'managedFields']);
+  return Array.isArray(entries) ? entries.filter(isJsonObject) : [];
+}

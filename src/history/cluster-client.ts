@@ -1,0 +1,121 @@
+import { type Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { endpointAgent } from '../client/endpoint-agent.ts';
+import type { RemoteEndpoint } from '../client/kubeconfig.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { goNetworkError } from '../net/network-error.ts';
+
+/** Of one page of a list, or one event: a server sends no more of one object than its store takes. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+/** A watch for each resource, and custom resources may be many. */
+const MAX_CONNECTIONS = 5_000;
+const USER_AGENT = 'binnacle-record';
+
+/** An answer that is no success. */
+export class ClusterError extends Error {
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface WatchEvent {
+  type: string;
+  object: JsonObject;
+}
+
+/** Reads of any Kubernetes API server, over connections that are kept. */
+export class ClusterClient {
+  readonly #endpoint: RemoteEndpoint;
+  readonly #agent: Agent;
+  readonly #closed = new AbortController();
+  /** All that was received, of every answer. */
+  receivedBytes = 0;
+
+  constructor(endpoint: RemoteEndpoint) {
+    this.#endpoint = endpoint;
+    this.#agent = endpointAgent(endpoint, this.#closed.signal, { maxConnections: MAX_CONNECTIONS });
+  }
+
+  get url(): string {
+    return this.#endpoint.url.origin + this.#endpoint.url.pathname.replace(/\/$/, '');
+  }
+
+  /** The answer, an object of JSON. Throws ClusterError where it is no success. */
+  async get(path: string, signal: AbortSignal): Promise<JsonObject> {
+    const response = await this.#send(path, signal);
+    const parts: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const part of response as AsyncIterable<Buffer>) {
+      this.receivedBytes += part.length;
+      if ((sizeBytes += part.length) > MAX_ANSWER_BYTES) throw new Error(`${path}: the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+      parts.push(part);
+    }
+    return answerOf(path, response.statusCode ?? 0, Buffer.concat(parts));
+  }
+
+  /** The events of a watch until the server ends it. */
+  async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const response = await this.#send(path, signal);
+    if (response.statusCode !== 200) {
+      response.resume();
+      throw new ClusterError(`${path}: the server answered ${response.statusCode}`, response.statusCode ?? 0);
+    }
+    for await (const line of this.#lines(response)) {
+      const event = parseJson(line);
+      if (isJsonObject(event) && typeof event['type'] === 'string' && isJsonObject(event['object'])) yield { type: event['type'], object: event['object'] };
+    }
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.#agent.destroy();
+  }
+
+  async *#lines(response: IncomingMessage): AsyncGenerator<Buffer> {
+    let parts: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      this.receivedBytes += chunk.length;
+      let start = 0;
+      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+        const line = Buffer.concat([...parts, chunk.subarray(start, end)]);
+        parts = [];
+        sizeBytes = 0;
+        start = end + 1;
+        if (line.length > 0) yield line;
+      }
+      if ((sizeBytes += chunk.length - start) > MAX_ANSWER_BYTES) throw new Error(`an event is longer than ${MAX_ANSWER_BYTES} bytes`);
+      if (start < chunk.length) parts.push(chunk.subarray(start));
+    }
+  }
+
+  async #send(path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const authorization = await this.#endpoint.authorization?.();
+    const headers = { accept: 'application/json', 'user-agent': USER_AGENT, ...(authorization !== undefined && { authorization }) };
+    const send = this.#endpoint.url.protocol === 'http:' ? httpRequest : httpsRequest;
+    return new Promise((resolve, reject) => {
+      const request = send(this.url + path, { headers, agent: this.#agent, signal }, resolve);
+      request.once('error', (error) => reject(new Error(`${this.url}: ${goNetworkError(error)}`, { cause: error })));
+      request.end();
+    });
+  }
+}
+
+function answerOf(path: string, status: number, body: Buffer): JsonObject {
+  if (status !== 200) throw new ClusterError(`${path}: ${messageOf(body) ?? `the server answered ${status}`}`, status);
+  const answer = parseJson(body);
+  if (!isJsonObject(answer)) throw new Error(`${path}: the answer is no object`);
+  return answer;
+}
+
+function messageOf(body: Buffer): string | undefined {
+  try {
+    const status = parseJson(body);
+    return isJsonObject(status) && typeof status['message'] === 'string' ? status['message'] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { type ClusterClient, ClusterError } from './cluster-client.ts';
+import type { RecordedResource } from './flight-format.ts';
+
+/** More than any server has: of what lists itself. */
+const MAX_GROUP_VERSIONS = 10_000;
+
+/**
+ * The resources that can be listed and watched, each once, in the version that the server prefers, or the first one that has it. A group whose server does
+ * not answer is left out: it may answer next time.
+ */
+export async function discoverResources(client: ClusterClient, signal: AbortSignal): Promise<RecordedResource[]> {
+  const found = new Map<string, RecordedResource>();
+  for (const { group, version } of await groupVersions(client, signal)) {
+    for (const resource of await resourcesOf(client, group, version, signal)) {
+      const id = `${group} ${resource.plural}`;
+      if (!found.has(id)) found.set(id, resource);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Of each group, the preferred version first. */
+async function groupVersions(client: ClusterClient, signal: AbortSignal): Promise<{ group: string; version: string }[]> {
+  const { groups } = await client.get('/apis', signal);
+  const named = listOf(groups).flatMap((group) => [group['preferredVersion'], ...listOf(group['versions'])]);
+  const texts = new Set(['v1', ...named.flatMap((version) => (isJsonObject(version) ? textOf(version, 'groupVersion') : []))]);
+  if (texts.size > MAX_GROUP_VERSIONS) throw new Error(`the server names more than ${MAX_GROUP_VERSIONS} group versions`);
+  return [...texts].filter((text) => text !== '').map((text) => (text.includes('/') ? splitVersion(text) : { group: '', version: text }));
+}
+
+const splitVersion = (text: string): { group: string; version: string } => ({
+  group: text.slice(0, text.indexOf('/')),
+  version: text.slice(text.indexOf('/') + 1),
+});
+
+async function resourcesOf(client: ClusterClient, group: string, version: string, signal: AbortSignal): Promise<RecordedResource[]> {
+  try {
+    const { resources } = await client.get(rootOf(group, version), signal);
+    return listOf(resources).flatMap((resource) => recordable(group, version, resource));
+  } catch (error) {
+    if (error instanceof ClusterError) return [];
+    throw error;
+  }
+}
+
+function recordable(group: string, version: string, resource: JsonObject): RecordedResource[] {
+  const verbs = Array.isArray(resource['verbs']) ? resource['verbs'] : [];
+  const plural = textOf(resource, 'name');
+  if (plural.includes('/') || !verbs.includes('list') || !verbs.includes('watch')) return [];
+  const shortNames = (Array.isArray(resource['shortNames']) ? resource['shortNames'] : []).map(String);
+  return [{ group, version, plural, kind: textOf(resource, 'kind'), namespaced: resource['namespaced'] === true, shortNames }];
+}
+
+export const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+
+const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+
+const textOf = (object: JsonObject, field: string): string => {
+  const value = object[field];
+  return typeof value === 'string' ? value : '';
+};

@@ -1,0 +1,143 @@
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { delay } from '../util/delay.ts';
+import { type ClusterClient, ClusterError } from './cluster-client.ts';
+import { rootOf } from './cluster-resources.ts';
+import { type RecordedResource, keyOf } from './flight-format.ts';
+import type { FlightWriter } from './flight-writer.ts';
+
+const PAGE_OBJECTS = 500;
+/** Servers end watches after five to ten minutes by themselves. */
+const WATCH_SECONDS = 300;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+
+/** What the server says when the versions that a watch or a page would begin with are no longer kept. */
+const GONE = 410;
+
+interface ResourceRecorderParts {
+  client: ClusterClient;
+  writer: FlightWriter;
+  resource: RecordedResource;
+  now: () => number;
+  /** At most so many lists at once, of all resources. */
+  takeTurn: <T>(list: () => Promise<T>) => Promise<T>;
+  /** A problem that the recorder goes on after. */
+  onProblem: (message: string) => void;
+  /** Called for every object that is written. */
+  onChange: () => void;
+}
+
+/** Records the objects of one resource: lists them, watches, and lists again where a watch cannot go on from where it was. */
+export class ResourceRecorder {
+  readonly #parts: ResourceRecorderParts;
+  readonly #number: number;
+  readonly #keys = new Set<string>();
+  readonly #stop = new AbortController();
+  /** Until when the server has told everything. */
+  #completeUntilMs: number | undefined;
+  #ended: Promise<void> | undefined;
+  #onListed!: () => void;
+  /** Resolves when the first list is written, or cannot be had. */
+  readonly listed = new Promise<void>((resolve) => (this.#onListed = resolve));
+
+  constructor(parts: ResourceRecorderParts) {
+    this.#parts = parts;
+    this.#number = parts.writer.addResource(parts.resource, parts.now());
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  /** `isGone`: the server has the resource no more, and so none of its objects. */
+  async stop({ isGone }: { isGone: boolean }): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+    if (isGone) for (const key of this.#keys) this.#delete(key);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let version: string | undefined;
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        version ??= await this.#parts.takeTurn(() => this.#list());
+        this.#onListed();
+        version = await this.#watch(version);
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (error instanceof ClusterError && error.status === GONE) version = undefined;
+        else this.#parts.onProblem(`${this.#parts.resource.plural}: ${(error as Error).message}`);
+        this.#onListed();
+        await delay(Math.min(FIRST_DELAY_MS * 2 ** failures++, MAX_DELAY_MS), signal);
+      }
+    }
+    this.#onListed();
+  }
+
+  /** Answers the version of the list. */
+  async #list(): Promise<string> {
+    const { client, writer, now } = this.#parts;
+    const startMs = now();
+    const seen = new Set<string>();
+    let [page, version] = ['', ''];
+    if (this.#completeUntilMs !== undefined) writer.gap(this.#number, this.#completeUntilMs, startMs);
+    do {
+      const list = await client.get(`${this.#path}?limit=${PAGE_OBJECTS}${page === '' ? '' : `&continue=${encodeURIComponent(page)}`}`, this.#stop.signal);
+      const metadata = objectOf(list['metadata']);
+      [page, version] = [textOf(metadata['continue']), textOf(metadata['resourceVersion'])];
+      for (const item of Array.isArray(list['items']) ? list['items'] : []) seen.add(this.#put(objectOf(item), startMs));
+    } while (page !== '');
+    for (const key of this.#keys) if (!seen.has(key)) this.#delete(key);
+    this.#completeUntilMs = now();
+    writer.listed(this.#number, this.#completeUntilMs);
+    return version;
+  }
+
+  /** Until the server ends it; answers the version from which the next one goes on. */
+  async #watch(from: string): Promise<string> {
+    const { client, now } = this.#parts;
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${encodeURIComponent(from)}`;
+    let version = from;
+    for await (const { type, object } of client.watch(`${this.#path}?${query}`, this.#stop.signal)) {
+      if (type === 'ERROR') throw new ClusterError(textOf(object['message']), Number(object['code'] ?? 0));
+      version = textOf(objectOf(object['metadata'])['resourceVersion']) || version;
+      this.#completeUntilMs = now();
+      if (type === 'DELETED') this.#delete(keyOfObject(object));
+      else if (type !== 'BOOKMARK') this.#put(object, now());
+    }
+    return version;
+  }
+
+  /** Items of a list do not name their kind. */
+  #put(object: JsonObject, timeMs: number): string {
+    const { resource, writer, onChange } = this.#parts;
+    const key = keyOfObject(object);
+    const { group, version, kind } = resource;
+    this.#keys.add(key);
+    writer.put(this.#number, key, { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object }, timeMs);
+    onChange();
+    return key;
+  }
+
+  #delete(key: string): void {
+    if (!this.#keys.delete(key)) return;
+    this.#parts.writer.delete(this.#number, key, this.#parts.now());
+    this.#parts.onChange();
+  }
+
+  get #path(): string {
+    const { group, version, plural } = this.#parts.resource;
+    return `${rootOf(group, version)}/${plural}`;
+  }
+}
+
+const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function keyOfObject(object: JsonObject): string {
+  const metadata = objectOf(object['metadata']);
+  return keyOf(textOf(metadata['namespace']), textOf(metadata['name']));
+}
