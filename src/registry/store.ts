@@ -45,6 +45,9 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
 }
 
 export interface AmendOptions {
+  /** For whom, and through which subresource. */
+  context: RequestContext;
+  subresource: string;
   dryRun: boolean;
   /** What the object must be. */
   preconditions: { uid?: string; resourceVersion?: string };

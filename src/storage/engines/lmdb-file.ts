@@ -14,6 +14,7 @@ import type { KeyBounds } from './range.ts';
  *                                     revision that wrote it
  *     t0001763200000123/registry/…    an expiry, in the order in which they come; its version is the revision it belongs to, its value the lease, if any
  *     l1234567890abcdef               a lease of etcd's API: its seconds, and when it ends
+ *     h0000000000001234               a change that is kept until another has taken it over (kept-change.ts), by its revision
  *     mformat, mrevision              the number of this layout, and the newest revision
  *     mjournal                        how far LMDB has what the journal has (journaled-database.ts)
  *     mcounted                        entries of this revision and older ones are of format 1: their value alone
@@ -21,6 +22,7 @@ import type { KeyBounds } from './range.ts';
 const KEYS = 'k';
 const EXPIRIES = 't';
 const LEASES = 'l';
+const KEPT_CHANGES = 'h';
 const FORMAT_KEY = Buffer.from('mformat');
 const REVISION_KEY = Buffer.from('mrevision');
 const COUNTED_KEY = Buffer.from('mcounted');
@@ -51,8 +53,17 @@ interface FileWrite {
 export interface FileTransaction {
   writes: readonly FileWrite[];
   leases?: readonly LeaseChange[];
+  kept?: readonly KeptRecord[];
+  /** Revisions of changes that need not be kept any longer. */
+  released?: readonly number[];
   /** The newest revision once this is written. */
   revision: number;
+}
+
+/** A change that is kept, as kept-change.ts encodes it. */
+export interface KeptRecord {
+  revision: number;
+  value: Buffer;
 }
 
 /** What the embedded engine keeps on disk. It knows no conflicts and no watchers. */
@@ -121,6 +132,11 @@ export class LmdbFile {
     return { granted, expiries: this.expiries(Infinity) };
   }
 
+  /** Changes that are kept, oldest first. */
+  keptChanges(): KeptRecord[] {
+    return Array.from(this.#database.range(allBehind(KEPT_CHANGES)), ({ key, value }) => ({ revision: Number(key.toString('latin1', 1)), value }));
+  }
+
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
   async write(transaction: FileTransaction): Promise<void> {
     await this.#database.write(this.#operationsOf(transaction));
@@ -154,7 +170,7 @@ export class LmdbFile {
     return this.#database.close();
   }
 
-  #operationsOf({ writes, leases = [], revision }: FileTransaction): FileOperation[] {
+  #operationsOf({ writes, leases = [], kept = [], released = [], revision }: FileTransaction): FileOperation[] {
     const operations: FileOperation[] = [];
     if (this.#format < FORMAT) operations.push(put(FORMAT_KEY, String(FORMAT)), put(COUNTED_KEY, String(this.#countedRevision)));
     for (const write of writes) {
@@ -163,6 +179,8 @@ export class LmdbFile {
       if (expiresAtMs !== undefined) operations.push(putExpiry({ ...write, expiresAtMs }));
     }
     for (const change of leases) operations.push(...leaseOperations(change));
+    for (const change of kept) operations.push({ key: keptKey(change.revision), value: change.value, version: change.revision });
+    for (const each of released) operations.push(remove(keptKey(each)));
     operations.push(put(REVISION_KEY, String(revision)));
     return operations;
   }
@@ -187,6 +205,8 @@ const leaseOperations = ({ granted = [], revoked = [], ended = [], added = [] }:
 ];
 
 const EMPTY = Buffer.alloc(0);
+
+const keptKey = (revision: number): Buffer => Buffer.from(KEPT_CHANGES + String(revision).padStart(EXPIRY_DIGITS, '0'), 'latin1');
 
 /** One object of a store that is read as a whole. */
 export interface SnapshotItem extends Stored {
