@@ -71,6 +71,8 @@ export interface Engine {
  * loses none of them, nor who made it.
  */
 export interface KeptChanges {
+  /** Every change after this revision was kept, until it was released. */
+  readonly since: number;
   /**
    * Those that were kept when the store was opened, oldest first. A value that is overwritten since is told with them; the one before the first of a key only
    * where it was not released either, or is always kept (`ChangeKeeping.keepsPrevious`).
@@ -90,6 +92,7 @@ export interface ChangeKeeping {
 /** As StoredEvent, but that of `previous` the revision may be all that is known. */
 export interface KeptEvent extends Omit<StoredEvent, 'previous'> {
   timeMs: number;
+  annotation: Buffer | undefined;
   /** 0: there was none. */
   previousRevision: number;
   previous: Buffer | undefined;

@@ -36,6 +36,12 @@ export class FloorBlocks {
     return sum;
   }
 
+  clear(): BlockName[] {
+    const names = Array.from(this.#blocks.keys(), (id) => blockName('f', id));
+    this.#blocks.clear();
+    return names;
+  }
+
   load(name: BlockName, directory: Buffer): void {
     const reader = new ByteReader(directory);
     const sizeBytes = reader.varint();

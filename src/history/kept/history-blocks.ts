@@ -36,6 +36,17 @@ export class HistoryBlocks {
     for (const { name, directory } of directories) if (isFloor(name)) this.#floors.load(name, directory);
   }
 
+  /** Forgets everything, and answers what it was. */
+  clear(): { blocks: BlockName[]; objects: number[] } {
+    const blocks = [...this.index.spans.map(({ id }) => blockName('b', id)), ...this.#floors.clear()];
+    const objects = this.index.clear();
+    this.#unwritten.clear();
+    this.#openSpan = undefined;
+    this.#newObjects = [];
+    this.#decoded.clear();
+    return { blocks, objects };
+  }
+
   /** Of all that is written. */
   get sizeBytes(): number {
     let sum = this.#floors.sizeBytes;

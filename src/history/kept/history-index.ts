@@ -38,6 +38,9 @@ export class HistoryIndex {
   readonly #byId = new Map<number, ObjectHistory>();
   readonly spans: BlockSpan[] = [];
   nextObjectId = 1;
+  /** The number of the next record, and of the last block, where there are none. */
+  #emptySeq = 1;
+  #lastBlock = 0;
 
   get objects(): IterableIterator<ObjectHistory> {
     return this.#byKey.values();
@@ -68,12 +71,23 @@ export class HistoryIndex {
   }
 
   get firstSeq(): number {
-    return this.spans[0]?.firstSeq ?? 1;
+    return this.spans[0]?.firstSeq ?? this.#emptySeq;
   }
 
   get nextSeq(): number {
     const last = this.spans.at(-1);
-    return last ? last.firstSeq + last.count : 1;
+    return last ? last.firstSeq + last.count : this.#emptySeq;
+  }
+
+  /** Forgets everything; numbers go on. Answers the objects. */
+  clear(): number[] {
+    const objects = [...this.#byId.keys()];
+    this.#emptySeq = this.nextSeq;
+    this.#lastBlock = this.spans.at(-1)?.id ?? this.#lastBlock;
+    this.spans.length = 0;
+    this.#byKey.clear();
+    this.#byId.clear();
+    return objects;
   }
 
   spanOf(seq: number): BlockSpan | undefined {
@@ -83,7 +97,7 @@ export class HistoryIndex {
 
   addSpan(firstSeq: number, record: ChangeRecord): BlockSpan {
     const { revision, timeMs } = record;
-    const id = (this.spans.at(-1)?.id ?? 0) + 1;
+    const id = (this.spans.at(-1)?.id ?? this.#lastBlock) + 1;
     const span = { id, firstSeq, count: 0, firstRevision: revision, lastRevision: revision, firstTimeMs: timeMs, lastTimeMs: timeMs, sizeBytes: 0 };
     this.spans.push(span);
     return span;

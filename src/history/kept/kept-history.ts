@@ -4,9 +4,9 @@ import { TimeSlice } from '../../util/time-slice.ts';
 import { encodeDelta } from './byte-delta.ts';
 import { HistoryBlocks } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
-import { isWholeRef, type ObjectHistory } from './history-index.ts';
+import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
 import { HistoryPruner, type HistoryLimits } from './history-pruner.ts';
-import { HistoryReader, type KeptChange, type KeptVersion, type Moment } from './history-reader.ts';
+import { HistoryReader, type Moment } from './history-reader.ts';
 import type { ChangeRecord } from './record-block.ts';
 import type { ValueGuard } from './value-guard.ts';
 
@@ -75,7 +75,7 @@ export class KeptHistory {
   #revision: number;
   #timeMs: number;
   #isClosed = false;
-  readonly #listeners = new Set<(change: KeptChange) => void>();
+  readonly #listeners = new Set<() => void>();
 
   private constructor(options: HistoryOptions, blocks: HistoryBlocks, meta: HistoryMeta) {
     this.#options = options;
@@ -104,6 +104,21 @@ export class KeptHistory {
     const removed = { removedBlocks: directories.map(({ name }) => name), removedObjects: objects.map(({ id }) => id) };
     await options.database.write({ meta: fresh, blocks: [], objects: [], ...removed });
     return new KeptHistory(options, blocks, fresh);
+  }
+
+  /** Begins anew with the state of that revision: what is kept is not true of what came since. */
+  async restart(revision: number): Promise<void> {
+    this.#queue = [];
+    this.#queueBytes = 0;
+    while (this.#working || this.#flushing) await (this.#working ?? this.#flushing);
+    const nowMs = this.#options.clock.now();
+    const nextObjectId = this.#blocks.index.nextObjectId;
+    const meta: HistoryMeta = { ...this.#meta, startRevision: revision, startTimeMs: nowMs, revision, timeMs: nowMs, nextObjectId };
+    const { blocks: removedBlocks, objects: removedObjects } = this.#blocks.clear();
+    this.#revision = revision;
+    this.#timeMs = nowMs;
+    this.#meta = meta;
+    await this.#options.database.write({ meta, blocks: [], objects: [], removedBlocks, removedObjects });
   }
 
   /** From where on everything is known. */
@@ -137,8 +152,8 @@ export class KeptHistory {
     else this.#gatherTimer ??= this.#options.clock.after(GATHER_MS, () => void this.#work());
   }
 
-  /** Tells of each change when it has been worked on. */
-  subscribe(listener: (change: KeptChange) => void): () => void {
+  /** Calls back whenever there are further records. */
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -169,6 +184,7 @@ export class KeptHistory {
         if (!isLong && slice.isSpent) await slice.next();
       }
       this.#options.observer.recorded(batch.length);
+      for (const listener of this.#listeners) listener();
       this.#flushSoon();
     }
   }
@@ -201,13 +217,7 @@ export class KeptHistory {
     // What is kept must not hold on to the memory that it came in.
     const payload = delta ?? (value ? Buffer.from(value) : EMPTY);
     const record: ChangeRecord = { ...common, type, isWhole: delta === undefined, isSealed, ...author, payload };
-    const seq = this.#blocks.append(record);
-    if (this.#listeners.size > 0)
-      this.#tell({ seq, key, record, before: versionOf(previous, previousRevision, isSealed), after: versionOf(value, revision, isSealed) });
-  }
-
-  #tell(change: KeptChange): void {
-    for (const listener of this.#listeners) listener(change);
+    this.#blocks.append(record);
   }
 
   #flushSoon(): void {
@@ -277,11 +287,11 @@ export class KeptHistory {
     await this.#options.database.close();
   }
 
-  /** The moment that a time or a revision names; undefined where that is no longer kept, or not yet reached. */
+  /** The moment that a time or a revision names; undefined where that is no longer kept. */
   momentAt(at: { timeMs: number } | { revision: number }): Moment | undefined {
     const { revision: startRevision, timeMs: startTimeMs } = this.start;
     if ('revision' in at) {
-      if (at.revision < startRevision || at.revision > this.#revision) return undefined;
+      if (at.revision < startRevision) return undefined;
       return { seq: this.reader.seqAtRevision(at.revision), revision: at.revision };
     }
     if (at.timeMs < startTimeMs) return undefined;
@@ -292,6 +302,17 @@ export class KeptHistory {
   /** The numbers of the records that are kept: from the first to before the second. */
   get range(): [number, number] {
     return [this.#blocks.index.firstSeq, this.#blocks.index.nextSeq];
+  }
+
+  /** The numbers from `first` to before `end` of records of objects whose key is wanted, in order. */
+  async seqsOf(isWanted: (key: string) => boolean, first: number, end: number): Promise<Iterable<number>> {
+    const slice = new TimeSlice();
+    const seqs: number[] = [];
+    for (const { key, refs } of this.#blocks.index.objects) {
+      if (isWanted(key)) for (const ref of refs) if (seqOf(ref) >= first && seqOf(ref) < end) seqs.push(seqOf(ref));
+      if (slice.isSpent) await slice.next();
+    }
+    return Float64Array.from(seqs).sort();
   }
 
   recordAt(seq: number): { key: string; record: ChangeRecord } {
@@ -308,5 +329,3 @@ function deltasOf({ refs }: ObjectHistory): number {
   // With none that is whole, what the object was before is kept apart.
   return deltas;
 }
-
-const versionOf = (value: Buffer | undefined, revision: number, isSealed: boolean): KeptVersion | undefined => value && { value, revision, isSealed };

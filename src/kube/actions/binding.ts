@@ -49,11 +49,7 @@ interface Assignment extends Pick<SubresourceCall, 'namespace' | 'context' | 'dr
   pods: ResourceStore<Pod>;
 }
 
-async function assignPod(
-  { pods, namespace, context, dryRun }: Assignment,
-  { metadata, target }: Binding,
-  { isEnabled, now }: BindingOptions,
-): Promise<void> {
+async function assignPod({ pods, namespace, context, dryRun }: Assignment, { metadata, target }: Binding, { isEnabled, now }: BindingOptions): Promise<void> {
   const { name = '', uid, resourceVersion, annotations, labels } = metadata;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   const assign = (pod: Pod): void => {

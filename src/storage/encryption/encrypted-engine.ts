@@ -103,6 +103,7 @@ class EncryptedEngine implements Engine {
     const kept = this.#engine.keptChanges;
     return (
       kept && {
+        since: kept.since,
         recover: async () => Promise.all((await kept.recover()).map((event) => this.#openedKept(event))),
         release: (revision) => kept.release(revision),
       }

@@ -116,6 +116,8 @@ export class EmbeddedEngine extends LocalEngine {
   #remapped: Promise<void> | undefined;
   #idleTimer: Timer | undefined;
   readonly #keeper: ChangeKeeper | undefined;
+  /** The file is to say from where on changes are kept, or that they are not any more. */
+  #marksKeeping: boolean;
 
   constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history, compactionIntervalMs = 0, keeping }: EmbeddedEngineOptions) {
     super(new ChangeLog(file.revision, { clock, limits: history, isFresh: file.isFresh }));
@@ -123,7 +125,8 @@ export class EmbeddedEngine extends LocalEngine {
     this.#lock = lock;
     this.#clock = clock;
     this.#lastRevision = file.revision;
-    this.#keeper = keeping && new ChangeKeeper(keeping, file.keptChanges());
+    this.#keeper = keeping && new ChangeKeeper(keeping, file.keptChanges(), file.keptSince ?? file.revision);
+    this.#marksKeeping = (file.keptSince === undefined) === (this.#keeper !== undefined);
     this.#sweeper = new ExpirySweeper(
       {
         firstExpiryMs: () => file.expiries(1)[0]?.expiresAtMs,
@@ -189,6 +192,7 @@ export class EmbeddedEngine extends LocalEngine {
     const keeper = this.#keeper;
     return (
       keeper && {
+        since: keeper.since,
         recover: () => keeper.recover(async (key) => (await this.get(key))?.value),
         release: (revision) => keeper.release(revision),
       }
@@ -267,9 +271,10 @@ export class EmbeddedEngine extends LocalEngine {
     const writes = events.map((event, i) => this.#writeOf(event, batch[i]!.change));
     this.#inFlight = new Map(batch.map(({ change, previous }) => [change.key, previous]));
     this.#isInFlight = true;
-    const kept = this.#keeper?.keep(events);
+    const kept = { ...(this.#marksKeeping && { keptSince: this.#keeper?.since }), ...this.#keeper?.keep(events) };
     this.#failure = await this.#write({ writes, leases: leases.map(({ change }) => change), revision: this.#lastRevision, ...kept });
     this.#keeper?.settled(this.#failure === undefined);
+    this.#marksKeeping &&= this.#failure !== undefined;
     this.#inFlight = new Map();
     this.#isInFlight = false;
     this.#settle(batch, leases, events);

@@ -22,9 +22,12 @@ export class ChangeKeeper {
   /** Revisions that the file has, in order. */
   #kept: number[];
   #releasedRevision = 0;
+  readonly since: number;
   #batch: { added: readonly number[]; removed: number } = { added: [], removed: 0 };
 
-  constructor(keeping: ChangeKeeping, found: readonly KeptRecord[]) {
+  /** `since`: all changes after that revision were kept. */
+  constructor(keeping: ChangeKeeping, found: readonly KeptRecord[], since: number) {
+    this.since = since;
     this.#keeping = keeping;
     this.#found = found;
     this.#kept = found.map(({ revision }) => revision);

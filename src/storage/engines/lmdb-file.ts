@@ -15,6 +15,7 @@ import type { KeyBounds } from './range.ts';
  *     t0001763200000123/registry/…    an expiry, in the order in which they come; its version is the revision it belongs to, its value the lease, if any
  *     l1234567890abcdef               a lease of etcd's API: its seconds, and when it ends
  *     h0000000000001234               a change that is kept until another has taken it over (kept-change.ts), by its revision
+ *     mkept                           the revision after which all changes were kept so
  *     mformat, mrevision              the number of this layout, and the newest revision
  *     mjournal                        how far LMDB has what the journal has (journaled-database.ts)
  *     mcounted                        entries of this revision and older ones are of format 1: their value alone
@@ -26,6 +27,7 @@ const KEPT_CHANGES = 'h';
 const FORMAT_KEY = Buffer.from('mformat');
 const REVISION_KEY = Buffer.from('mrevision');
 const COUNTED_KEY = Buffer.from('mcounted');
+const KEPT_SINCE_KEY = Buffer.from('mkept');
 
 /** Raised when older programs could not read what newer ones write. The layout above; and that layout with changes that are in a journal first. */
 const FORMAT = 2;
@@ -56,6 +58,8 @@ export interface FileTransaction {
   kept?: readonly KeptRecord[];
   /** Revisions of changes that need not be kept any longer. */
   released?: readonly number[];
+  /** From which revision on changes are kept; undefined: no more. Absent: as before. */
+  keptSince?: number | undefined;
   /** The newest revision once this is written. */
   revision: number;
 }
@@ -72,6 +76,8 @@ export class LmdbFile {
   readonly revision: number;
   /** Nothing had been written to it then. */
   readonly isFresh: boolean;
+  /** All changes after this revision were kept then; undefined where none are. */
+  readonly keptSince: number | undefined;
   readonly #database: JournaledDatabase;
   #isOpen = true;
   #mappedBytes = 0;
@@ -87,6 +93,8 @@ export class LmdbFile {
       this.isFresh = this.#format === 0;
       this.revision = this.#format > 0 ? readRevision(this.#database) : firstRevision;
       this.#countedRevision = readCountedRevision(this.#database, this.#format);
+      const since = textAt(this.#database, KEPT_SINCE_KEY);
+      this.keptSince = since === undefined ? undefined : Number(since);
     } catch (error) {
       void this.#database.close();
       throw error;
@@ -170,8 +178,10 @@ export class LmdbFile {
     return this.#database.close();
   }
 
-  #operationsOf({ writes, leases = [], kept = [], released = [], revision }: FileTransaction): FileOperation[] {
+  #operationsOf(transaction: FileTransaction): FileOperation[] {
+    const { writes, leases = [], kept = [], released = [], keptSince, revision } = transaction;
     const operations: FileOperation[] = [];
+    if ('keptSince' in transaction) operations.push(keptSince === undefined ? remove(KEPT_SINCE_KEY) : put(KEPT_SINCE_KEY, String(keptSince)));
     if (this.#format < FORMAT) operations.push(put(FORMAT_KEY, String(FORMAT)), put(COUNTED_KEY, String(this.#countedRevision)));
     for (const write of writes) {
       const { key, value, expiresAtMs } = write;
