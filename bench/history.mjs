@@ -1,6 +1,6 @@
 // What a history costs: the CPU of a write with it and without, and what it takes by itself.
 const LIVE = 1_000;
-const UPDATES = 15_000;
+const UPDATES = 10_000;
 const IN_FLIGHT = 64;
 const VALUE_BYTES = 1024;
 /** The history works off what it was handed a moment later. */
