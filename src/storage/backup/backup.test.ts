@@ -141,7 +141,7 @@ describe('restoring is refused', () => {
     expect(await refusal(restore(file, newFolder()))).toBe(`cannot read ${file}: no such file`);
     writeFileSync(file, 'x'.repeat(100));
     expect(await refusal(restore(file, newFolder()))).toBe(`${file} is not a backup of Binnacle's`);
-    writeFileSync(file, Buffer.concat([Buffer.from('binnacle backup\n'), Buffer.from([0, 0, 0, 2]), Buffer.alloc(100)]));
-    expect(await refusal(restore(file, newFolder()))).toBe(`the backup ${file} has format 2, and this version reads up to 2; use a newer version`);
+    writeFileSync(file, Buffer.concat([Buffer.from('binnacle backup\n'), Buffer.from([0, 0, 0, 3]), Buffer.alloc(100)]));
+    expect(await refusal(restore(file, newFolder()))).toBe(`the backup ${file} has format 3, and this version reads up to 2; use a newer version`);
   });
 });
