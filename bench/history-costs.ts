@@ -117,7 +117,7 @@ async function diskAndCpu(record: Record): Promise<void> {
   });
 }
 
-export async function oneVersion(record: Record): Promise<void> {
+async function oneVersion(record: Record): Promise<void> {
   await withHistory(async (history) => {
     // Among others, so that its versions are in many blocks.
     await fill(history, 100_000, (index) => (index % 10 === 0 ? 'one' : `map-${index % 997}`), 10);
@@ -134,7 +134,7 @@ export async function oneVersion(record: Record): Promise<void> {
   });
 }
 
-export async function pastList(record: Record): Promise<void> {
+async function pastList(record: Record): Promise<void> {
   await withHistory(async (history) => {
     const changes = 400_000;
     await fill(history, changes, (index) => `map-${(index * 7_919) % 10_000}`, 10);

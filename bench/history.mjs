@@ -20,6 +20,7 @@ export async function history({ withServer, record, fromSource }) {
   const least = Object.fromEntries(Object.entries(cpu).map(([name, runs]) => [name, Math.min(...runs)]));
   const runs = Object.entries(cpu).map(([name, each]) => `${name} ${each.map((us) => us.toFixed(1)).join(' ')}`);
   record('history: an update of 1 KiB costs more', least.with - least.without, 'µs', LIMIT_US, runs.join('; '));
+  await (await fromSource('history-writes')).historyWrites(record);
   await (await fromSource('history-costs')).historyCosts(record);
 }
 
