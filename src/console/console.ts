@@ -10,6 +10,7 @@ import type { Clock } from '../util/clock.ts';
 import { Activity, type ActivitySources } from './activity.ts';
 import { cookieName } from './cookie.ts';
 import { certificateCredentials } from './credentials.ts';
+import { type ExplainOptions, explainHandler } from './explain.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { RequestStream } from './request-stream.ts';
 import { type ConsoleServer, SessionEndpoint } from './session-endpoint.ts';
@@ -76,12 +77,13 @@ export class Console {
   }
 
   /** What is authorized as any path that is no resource. */
-  paths(sources: Omit<ActivitySources, 'recorded'>): Map<string, Handler> {
+  paths(sources: Omit<ActivitySources, 'recorded'>, explaining: ExplainOptions): Map<string, Handler> {
     const activity = new Activity({ ...sources, recorded: this.#recorder });
     this.#activity = activity;
     return new Map<string, Handler>([
-      ['/console/requests', reading((request) => this.#requests.serve(request))],
-      ['/console/activity', reading((request) => activity.serve(request))],
+      ['/console/explain', withMethod('POST', explainHandler(explaining))],
+      ['/console/requests', withMethod('GET', (request) => this.#requests.serve(request))],
+      ['/console/activity', withMethod('GET', (request) => activity.serve(request))],
     ]);
   }
 
@@ -100,11 +102,11 @@ export class Console {
   readonly #cookieName = (): string => cookieName(this.#options.port());
 }
 
-const reading =
-  (handler: Handler): Handler =>
+const withMethod =
+  (method: string, handler: Handler): Handler =>
   (request) => {
-    if (request.exchange.method === 'GET') return handler(request);
-    request.responseHeaders['allow'] = 'GET';
+    if (request.exchange.method === method) return handler(request);
+    request.responseHeaders['allow'] = method;
     throw genericMethodNotAllowed();
   };
 
