@@ -40,6 +40,8 @@ export class Explanation implements StepObserver {
   #lastMs = this.#beganMs;
   /** Which steps of admission have begun. */
   readonly #entered = new Set<AskedPlugin['step']>();
+  /** The plug-ins that mutate which have been asked. */
+  readonly #asked = new Set<string>();
   /** The object as the last step left it, so that each is printed once. */
   #text: string | undefined;
 
@@ -73,7 +75,8 @@ export class Explanation implements StepObserver {
       if (!who.hook) this.#text = after;
       // Those whom the plug-in has asked have said all.
       const areHooksTold = !who.hook && this.steps.slice(stepsBefore).some(({ plugin }) => plugin === who.plugin);
-      if (!areHooksTold) this.#tell(who, error, before === after ? [] : changesOf(before, after), performance.now() - beganMs);
+      if (areHooksTold) this.#asked.add(who.plugin);
+      else this.#tell(who, error, before === after ? [] : changesOf(before, after), performance.now() - beganMs);
     };
   }
 
@@ -84,9 +87,18 @@ export class Explanation implements StepObserver {
   }
 
   #tell(who: AskedPlugin, error: unknown, changes: FieldChange[] | undefined, durationMs: number): void {
+    if (changes?.length !== 0) this.#asked.add(who.plugin);
     if (error !== undefined) return this.add({ ...stepOf(who), result: isDenial(error) ? 'denied' : 'failed', message: messageOf(error) }, durationMs);
-    if (changes?.length === 0) return this.add({ ...stepOf(who), result: who.step === 'mutate' ? 'passed' : 'allowed' }, durationMs);
+    if (changes?.length === 0) return this.#tellUnchanged(who, durationMs);
     this.add({ ...stepOf(who), result: 'changed', ...(changes ? { changes } : { message: 'the object is too large to be compared' }) }, durationMs);
+  }
+
+  /** Where one has changed the object, all who mutate are asked a second time, and most have nothing to say then. */
+  #tellUnchanged(who: AskedPlugin, durationMs: number): void {
+    const isMutating = who.step === 'mutate';
+    if (isMutating && !who.hook && this.#asked.has(who.plugin)) return;
+    if (isMutating) this.#asked.add(who.plugin);
+    this.add({ ...stepOf(who), result: isMutating ? 'passed' : 'allowed' }, durationMs);
   }
 
   /** What stands for the rest of the request: where it went wrong, if none of the steps has said so. */

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebhookServer, patched } from '../support/webhook-server.ts';
 import { type ConsoleServer, type Identity, startConsole } from './console-server.ts';
 
@@ -58,7 +58,8 @@ beforeAll(async () => {
   jane = server.user('jane', ['devs']);
   await grant('explainer', [{ nonResourceURLs: ['/console/explain'], verbs: ['post'] }]);
   await grant('pod-maker', [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }]);
-  await expect.poll(async () => (await server.send('GET', '/api/v1/namespaces/default/serviceaccounts/default', { as: server.admin })).status).toBe(200);
+  const account = '/api/v1/namespaces/default/serviceaccounts/default';
+  await vi.waitFor(async () => expect((await server.send('GET', account, { as: server.admin })).status).toBe(200));
 });
 
 describe('authorization', () => {
@@ -152,7 +153,7 @@ describe('admission', () => {
 
   test('webhooks and policies, one by one', async () => {
     const hook = await new WebhookServer(() => patched({ op: 'add', path: '/metadata/labels', value: { by: 'hook' } })).listen();
-    const refusing = await new WebhookServer(() => ({ allowed: false, status: { message: 'not on a Friday' } })).listen();
+    const refusing = await new WebhookServer(() => ({ allowed: false, status: { code: 403, message: 'not on a Friday' } })).listen();
     const registration = '/apis/admissionregistration.k8s.io/v1';
     const webhook = (name: string, { clientConfig }: WebhookServer): object => ({
       name,
