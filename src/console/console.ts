@@ -61,6 +61,7 @@ export class Console {
     const endpoint = new SessionEndpoint({ ...auditing, sessions: this.#sessions, limit: this.#limit, authenticator, cookieName: this.#cookieName, server });
     return (next) => (request) => {
       const { isResourceRequest, path } = request.info;
+      sandboxDocument(request);
       if (isResourceRequest || !path.startsWith(ROOT) || AUTHORIZED_PATHS.has(path)) return next(request);
       if (path === '/console/session') return endpoint.serveSession(request);
       if (path === '/console/code') return endpoint.serveCode(request);
@@ -109,6 +110,20 @@ const withMethod =
     request.responseHeaders['allow'] = method;
     throw genericMethodNotAllowed();
   };
+
+/** What browsers load to show it, and run the scripts of (Fetch Metadata, W3C). */
+const DOCUMENTS = new Set(['document', 'embed', 'frame', 'iframe', 'object']);
+const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
+
+/**
+ * A page that a pod or a service sends by `…/proxy/` has the console's origin, and could ask for its session: it gets an origin of its own. Our page brings its own
+ * policy; a backend's is added to this one. What comes by `kubectl proxy`, which says for whom it asks, is of another origin already.
+ */
+function sandboxDocument({ exchange: { headers }, responseHeaders }: IncomingRequest): void {
+  const destination = headers['sec-fetch-dest'];
+  if (destination === undefined || headers['x-forwarded-for'] !== undefined || !DOCUMENTS.has(String(destination))) return;
+  responseHeaders['content-security-policy'] = SANDBOX;
+}
 
 function redirect({ exchange }: IncomingRequest): void {
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw genericNotFound();
