@@ -92,7 +92,7 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
   const profilers = new InspectorSessions();
-  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation)) };
+  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation, objects)) };
   const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
@@ -117,10 +117,10 @@ async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, 
 }
 
 /** `--fault-config-file`: of a server that tests of any language talk to. */
-async function openFaultsIfAsked({ options, logger }: Foundation): Promise<FactorySettings['testFilters']> {
+async function openFaultsIfAsked({ options, logger }: Foundation, { stores }: ObjectStores): Promise<FactorySettings['testFilters']> {
   if (options.faultConfigFile === '') return undefined;
   const { openFaults } = await import('./faults.ts');
-  return { faults: openFaults(options.faultConfigFile, logger) };
+  return { faults: openFaults(options.faultConfigFile, logger, () => stores.revision) };
 }
 
 /** Most servers trace nothing, and need not load what it takes. */

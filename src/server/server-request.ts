@@ -60,6 +60,7 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
+  asOf: number | undefined = undefined;
   /** Where `logWarning` writes to. */
   warningLog: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
   /** Called when the request is over, where it took SLOW_MS or more. */

@@ -134,6 +134,11 @@ export class Stores {
     await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
   }
 
+  /** All changes up to here are in the caches. */
+  get revision(): number {
+    return this.#options.feed.revision;
+  }
+
   /** Resolves when the caches have everything that was acknowledged by now, by whatever process. */
   catchUp(): Promise<void> | undefined {
     return this.#options.feed.catchUp();
