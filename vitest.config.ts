@@ -18,7 +18,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', globalSetup: etcd, include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/*.test.ts'], testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          globalSetup: etcd,
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/*.test.ts', 'console/**/*.test.ts'],
+          testTimeout: 30_000,
+        },
       },
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
       { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: SHORT } },
