@@ -10,6 +10,8 @@ export interface ApiRequest {
   contentType?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** Answers are asked for anew, unless their address has a hash. */
+  cache?: RequestCache;
 }
 
 const JSON_TYPE = 'application/json';
@@ -30,12 +32,12 @@ export class Client {
   /** The answer, whatever its code. */
   send(
     path: string,
-    { method = 'GET', query = {}, accept = JSON_TYPE, body, contentType = JSON_TYPE, headers = {}, signal }: ApiRequest = {},
+    { method = 'GET', query = {}, accept = JSON_TYPE, body, contentType = JSON_TYPE, headers = {}, signal, cache = 'no-cache' }: ApiRequest = {},
   ): Promise<Response> {
     return fetch(withQuery(path, query), {
       method,
       credentials: 'same-origin',
-      cache: 'no-cache',
+      cache,
       headers: {
         Accept: accept,
         'X-Binnacle-CSRF': this.#csrfToken,

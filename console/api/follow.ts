@@ -25,6 +25,8 @@ export interface FollowRequest {
   query?: Record<string, string | undefined>;
   accept: string;
   pageSize?: number;
+  /** A version from which to watch, for who has read the collection already. */
+  from?: string;
   signal: AbortSignal;
 }
 
@@ -42,7 +44,7 @@ const isFinal = (error: unknown): error is ApiError => error instanceof ApiError
 /** Lists, then watches, and does so again whenever the connection is lost, until the signal says that nobody looks any more. */
 export async function follow(client: Client, request: FollowRequest, sink: FollowSink): Promise<void> {
   const { signal } = request;
-  let version: string | undefined;
+  let version = request.from;
   let retryMs = RETRY_MIN_MS;
   sink.state('loading');
   while (!signal.aborted) {

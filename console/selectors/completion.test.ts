@@ -19,7 +19,7 @@ describe('a label selector goes on', () => {
     ['tier=front, !a', ['tier=front, !app', 'tier=front, !app.kubernetes.io/name']],
     ['app in (', ['app in (db', 'app in (web']],
     ['app in (db, w', ['app in (db, web']],
-    ['app in (db,web),t', ['app in (db,web),tier=']],
+    ['app in (db,web),ti', ['app in (db,web),tier=']],
     ['app=web', []],
     ['nothing=x', []],
   ])('%s', (text, expected) => {

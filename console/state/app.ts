@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { Client } from '../api/client.ts';
 import type { Discovery } from '../api/discovery.ts';
+import { OpenApi } from '../api/openapi.ts';
 import { type Credentials, type Session, restoreSession, signIn, takeCode } from '../api/session.ts';
 import { messageOf } from '../api/status.ts';
 import { Keyboard } from './keyboard.ts';
@@ -10,6 +11,15 @@ import { LiveDiscovery } from './live-discovery.ts';
 import { Namespaces } from './namespaces.ts';
 import { type Router, createRouter } from './route.ts';
 import { type Theme, createTheme } from './theme.ts';
+
+/** A request of which somebody wants to know why it was refused. */
+export interface PendingExplanation {
+  method: string;
+  path: string;
+  query?: string;
+  body?: string;
+  asUser?: string;
+}
 
 /** All that the views share. One is made for the page; components get it by `useApp`. */
 export interface App {
@@ -22,11 +32,13 @@ export interface App {
   readonly signInError: ReadonlySignal<string>;
   readonly discovery: ReadonlySignal<Discovery | undefined>;
   readonly namespaces: Namespaces;
+  readonly openApi: OpenApi;
   /** The namespace that tables show; empty for all of them. */
   readonly namespace: Signal<string>;
   /** What is open above the view. */
   readonly dialog: Signal<'help' | 'delete' | undefined>;
   readonly isMenuOpen: Signal<boolean>;
+  readonly pendingExplanation: Signal<PendingExplanation | undefined>;
   signIn(credentials: Credentials): Promise<void>;
   signOut(): Promise<void>;
 }
@@ -57,9 +69,11 @@ export function createApp(window: Window): App {
     signInError,
     discovery: discovery.current,
     namespaces,
+    openApi: new OpenApi(client),
     namespace: signal(''),
     dialog: signal(undefined),
     isMenuOpen: signal(false),
+    pendingExplanation: signal(undefined),
     async signIn(credentials) {
       try {
         begin(await signIn(credentials));

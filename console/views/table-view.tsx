@@ -15,32 +15,11 @@ import type { Row } from '../table/table-rows.ts';
 
 interface TableViewProps {
   place: ResourcePath;
-}
-
-/** A collection in the server's own columns, live. */
-export function TableView({ place }: TableViewProps) {
-  const app = useApp();
-  const resource = app.discovery.value?.find(place.group, place.plural, place.version);
-  if (resource === undefined) return <UnknownResource place={place} />;
-  return <ResourceTable key={`${place.group}/${place.plural}`} place={place} resource={resource} />;
-}
-
-function UnknownResource({ place }: TableViewProps) {
-  const { discovery } = useApp();
-  if (discovery.value === undefined) return <p class="loading">Asking what the server serves…</p>;
-  return (
-    <div class="notice" role="alert">
-      The server serves no {place.plural} in {place.group === '' ? 'the core group' : place.group}, version {place.version}.
-    </div>
-  );
-}
-
-interface ResourceTableProps {
-  place: ResourcePath;
   resource: Resource;
 }
 
-function ResourceTable({ place, resource }: ResourceTableProps) {
+/** A collection in the server's own columns, live. */
+export function TableView({ place, resource }: TableViewProps) {
   const app = useApp();
   const { query } = app.router.route.value;
   const live = useMemo(() => new LiveTable(app.client), []);
