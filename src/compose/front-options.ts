@@ -46,6 +46,7 @@ import { printOptions } from '../options/flags/options.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { isInstalled, knownSchema } from './served-resources.ts';
+import type { Console } from '../console/console.ts';
 import type { CreatedServers } from './servers.ts';
 import type { OpenPeers } from './peers.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -59,6 +60,7 @@ export interface FrontParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
+  console: Console | undefined;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
@@ -206,11 +208,13 @@ function filterOptions({
   tracing,
   flowControl,
   peers,
+  console,
   refusedFingerprints,
   testFilters,
   storageVersions,
 }: FrontParts): StandardFilterOptions {
   const { options, logger, registry } = foundation;
+  const { authenticator } = access.authentication;
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
@@ -220,7 +224,7 @@ function filterOptions({
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
     authentication: {
       keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
-      authenticator: access.authentication.authenticator,
+      authenticator: console?.authenticator(authenticator) ?? authenticator,
       proxyHeaders: proxyHeaders(options),
       onFailure: (error, auditId) => logger.module('authentication').verbose(2, 'A request could not be authenticated', { error, auditId }),
     },
@@ -248,6 +252,7 @@ function filterOptions({
     ...(flowControl && { flowControl }),
     refusedFingerprints,
     peers: peers?.filter,
+    console: console && ((front) => console.filter(authenticator, front)),
     testFilters,
     storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),

@@ -23,13 +23,18 @@ import { startServingFrom, openSecurePort } from './serving-files.ts';
 import type { FactorySettings, RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
 import type { Logger } from './logger.ts';
+import type { Console } from '../console/console.ts';
 import { systemClock } from '../util/clock.ts';
 
 /**
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
  * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
-export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker, testFilters, image, clock = systemClock } = {}) => {
+export const createServer: ServerFactory = async (
+  options,
+  logger,
+  { refusedFingerprints, worker, testFilters, image, clock = systemClock, consoleFolder } = {},
+) => {
   const stop = new AbortController();
   const closers = new Closers();
   const phaseEnded = startUpLog(logger);
@@ -52,8 +57,9 @@ export const createServer: ServerFactory = async (options, logger, { refusedFing
     phaseEnded('servers');
     await servers.synced;
     phaseEnded('custom resources');
-    const prepared = await prepareFront({ foundation, access, objects, authorization, servers, peers, storageVersions, refusedFingerprints, testFilters });
-    const running = await startServing(foundation, access, objects, prepared, stop);
+    const console = await openConsoleIfAsked(foundation, consoleFolder);
+    const parts = { foundation, access, objects, authorization, servers, peers, console, storageVersions, refusedFingerprints, testFilters };
+    const running = await startServing(foundation, access, objects, await prepareFront(parts), stop, console);
     phaseEnded('listener');
     running.ready.then(() => phaseEnded('post-start hooks')).catch(() => undefined);
     return running;
@@ -70,6 +76,7 @@ interface ChainParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
+  console: Console | undefined;
   /** Requests that have ended the process before; undefined where there is no supervisor. */
   refusedFingerprints: readonly string[] | undefined;
   testFilters: FactorySettings['testFilters'];
@@ -107,6 +114,13 @@ async function openPeersIfAsked(foundation: Foundation, servers: CreatedServers)
   return peers;
 }
 
+/** `--console`: nothing of it is loaded for others. */
+async function openConsoleIfAsked(foundation: Foundation, folder: string | undefined): Promise<Console | undefined> {
+  if (!foundation.options.console) return undefined;
+  const { openConsole } = await import('./console.ts');
+  return openConsole(foundation, folder);
+}
+
 async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, server: ProfiledServer): Promise<void> {
   if (options.debugSocketPath === '') return;
   const { openDebugSocket } = await import('./debug-socket.ts');
@@ -138,6 +152,7 @@ async function startServing(
   { stores }: ObjectStores,
   prepared: PreparedServer,
   stop: AbortController,
+  console: Console | undefined,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
     const source = worker?.connections ?? (await openSecurePort(options));
@@ -148,9 +163,11 @@ async function startServing(
   }, stop.signal);
   const closed = stopped.finally(() => closers.close());
   closed.catch(() => undefined);
+  const url = `https://127.0.0.1:${listener.address.port}`;
   return {
-    url: `https://127.0.0.1:${listener.address.port}`,
+    url,
     ready,
+    ...(console && { consoleLink: (pem: string) => `${url}/console/#code=${console.createCode(pem)}` }),
     makeAhead,
     stop() {
       stop.abort();

@@ -23,6 +23,8 @@ export interface RunningServer {
   makeAhead?(): void;
   /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
   stop(): Promise<void>;
+  /** With --console: a link to the page that signs in once, as the one whose client certificate (PEM) this is. */
+  consoleLink?(certificatePem: string): string;
   /** What is stored; absent where a test has put something in the server's place. */
   readonly state?: ServerState;
 }
@@ -43,6 +45,8 @@ export interface FactorySettings {
   image?: ServerImage | undefined;
   /** Where a test tells the time. */
   clock?: Clock;
+  /** Where a test has the files of the console; else they are beside the bundle. */
+  consoleFolder?: string | undefined;
 }
 
 /** The server chain of this program; loaded only when it is to run. */

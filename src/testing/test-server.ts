@@ -81,6 +81,12 @@ class RunningTestServer implements TestServer {
     return this.#server.caCertificate;
   }
 
+  consoleLink(): string {
+    const { consoleLink } = this.#server;
+    if (!consoleLink) throw new Error('the server has no console: start it with `console: true`');
+    return consoleLink();
+  }
+
   /** The administrator's, by HTTPS as any client. */
   objectClient(): Promise<ObjectClient> {
     this.#objects ??= openObjectClient(this.#server);

@@ -25,6 +25,7 @@ export const FILTER_ORDER = [
   'timeout',
   'cors', // --cors-allowed-origins
   'catchUp', // --workers
+  'console', // --console; the page and signing in are for everybody
   'authentication',
   'tracing', // --tracing-config-file; behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it

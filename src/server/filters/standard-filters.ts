@@ -65,6 +65,8 @@ export interface StandardFilterOptions {
   compressesResponses?: boolean;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
+  /** `--console`: serves what needs no authentication. Is given what audits requests, since it stands in front of it. */
+  console?: ((auditing: FrontAuditing) => Filter) | undefined;
   /** StorageVersionAPI */
   storageVersions?: StorageVersionBarrier | undefined;
   /** Sends requests on that only other servers can serve; absent where nobody does. */
@@ -73,10 +75,18 @@ export interface StandardFilterOptions {
   testFilters?: Partial<Record<'requestRecord' | 'faults', Filter>> | undefined;
 }
 
+/** For those who answer in front of the audit filter. */
+export interface FrontAuditing {
+  audit: Filter | undefined;
+  /** Records a request that is about to be refused. */
+  onRefused: ((request: IncomingRequest) => void) | undefined;
+}
+
 /** The filters of a server with these options; what is switched off is left out of the chain. */
 export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
   const { audit, metrics, signals } = options;
   const onRefused = audit && ((request: IncomingRequest): void => auditRefusal(audit.auditor, request));
+  const auditFilter = audit && withAudit(audit);
   const refused = options.refusedFingerprints && withRefusedRequests(options.refusedFingerprints);
   return {
     auditId: withAuditId({ isAuditing: audit !== undefined }),
@@ -97,9 +107,10 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     timeout: withTimeout(metrics, options.requests),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     ...(options.catchUp && { catchUp: withCatchUp(options.catchUp) }),
+    ...(options.console && { console: options.console({ audit: auditFilter, onRefused }) }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
-    ...(audit && { audit: withAudit(audit) }),
+    ...(auditFilter && { audit: auditFilter }),
     impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true, metrics),
     concurrencyLimit: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
