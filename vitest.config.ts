@@ -7,7 +7,7 @@ const SHORT = { faultInjections: 6, stallBoundMs: 1_000, workers: 0 };
 const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const FAULT_INJECTIONS = Number(process.env['FAULT_INJECTIONS'] ?? 200);
 const etcd = 'test/support/etcd-setup.ts';
-const system = { globalSetup: [etcd, 'test/support/global-setup.ts'], testTimeout: 60_000 };
+const system = { globalSetup: [etcd, 'test/support/chromium-setup.ts', 'test/support/global-setup.ts'], testTimeout: 60_000 };
 
 export default defineConfig({
   test: {

@@ -26,6 +26,7 @@ export const EDITOR_THEME = EditorView.theme({
     fontSize: '11px',
     borderLeft: '3px solid transparent',
   },
+  '.cm-owners .cm-gutterElement span': { display: 'block', overflow: 'hidden', textOverflow: 'ellipsis' },
   '.cm-owners .cm-gutterElement.cm-owner-0': { borderLeftColor: 'var(--series-1)' },
   '.cm-owners .cm-gutterElement.cm-owner-1': { borderLeftColor: 'var(--series-3)' },
   '.cm-owners .cm-gutterElement.cm-owner-2': { borderLeftColor: 'var(--series-4)' },

@@ -29,7 +29,7 @@ class OwnerMarker extends GutterMarker {
   override toDOM(): Node {
     const element = document.createElement('span');
     element.title = this.#owner.title;
-    element.textContent = this.#isFirst ? this.#owner.name : '\u00a0'.repeat(30);
+    element.textContent = this.#isFirst ? this.#owner.name : '\u00a0';
     return element;
   }
 }
