@@ -1,11 +1,26 @@
+import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type ResourcePath, parsePath } from '../api/resource-path.ts';
 import { useApp } from '../state/app.ts';
+import { Overview } from '../views/overview.tsx';
 import { TableView } from '../views/table-view.tsx';
 import { lazyView } from './lazy-view.tsx';
 
 const ObjectView = lazyView(async () => (await import('../views/object-view.tsx')).ObjectView);
+const ServerView = lazyView(async () => (await import('../views/server-view.tsx')).ServerView);
+const RequestsView = lazyView(async () => (await import('../views/requests-view.tsx')).RequestsView);
+const ExplainView = lazyView(async () => (await import('../views/explain-view.tsx')).ExplainView);
+const ChangesView = lazyView(async () => (await import('../views/changes-view.tsx')).ChangesView);
 const CreateView = lazyView(async () => (await import('../views/create-view.tsx')).CreateView);
+
+/** By their addresses. */
+const VIEWS: Readonly<Record<string, ComponentType>> = {
+  '/': Overview,
+  '/server': ServerView,
+  '/requests': RequestsView,
+  '/explain': ExplainView,
+  '/changes': ChangesView,
+};
 
 /** The view that the address names. */
 export function CurrentView() {
@@ -13,6 +28,8 @@ export function CurrentView() {
   const { path } = router.route.value;
   const place = parsePath(path);
   if (place !== undefined) return <ResourceView place={place} />;
+  const View = VIEWS[path];
+  if (View !== undefined) return <View />;
   return <p class="notice">Nothing is at this address.</p>;
 }
 

@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { type Resource, type ResourceGroup, listableGroups } from '../api/discovery.ts';
 import { formatPath, parsePath } from '../api/resource-path.ts';
-import { useApp } from '../state/app.ts';
+import { hasHistory, useApp } from '../state/app.ts';
 import { ChevronIcon, SearchIcon } from './icons.tsx';
 
 const VIEWS: readonly [path: string, name: string][] = [
@@ -17,8 +17,6 @@ const OPEN_GROUPS: ReadonlySet<string> = new Set(['', 'apps', 'batch']);
 export function Sidebar() {
   const app = useApp();
   const filter = useSignal('');
-  const session = app.session.value;
-  const hasHistory = typeof session === 'object' && session.server.hasHistory;
   const groups = useComputed(() => (app.discovery.value === undefined ? [] : filtered(listableGroups(app.discovery.value), filter.value)));
   const { path } = app.router.route.value;
   const close = (): void => {
@@ -27,7 +25,7 @@ export function Sidebar() {
   return (
     <nav class="sidebar" aria-label="Views and resources">
       <ul class="views">
-        {[...VIEWS, ...(hasHistory ? ([['/changes', 'Changes']] as const) : [])].map(([to, name]) => (
+        {[...VIEWS, ...(hasHistory(app) ? ([['/changes', 'Changes']] as const) : [])].map(([to, name]) => (
           <li key={to}>
             <a href={`#${to}`} aria-current={path === to ? 'page' : undefined} onClick={close}>
               {name}

@@ -6,9 +6,11 @@ import type { Discovery } from '../api/discovery.ts';
 import { OpenApi } from '../api/openapi.ts';
 import { type Credentials, type Session, restoreSession, signIn, takeCode } from '../api/session.ts';
 import { messageOf } from '../api/status.ts';
+import { ActivityFeed } from './activity-feed.ts';
 import { Keyboard } from './keyboard.ts';
 import { LiveDiscovery } from './live-discovery.ts';
 import { Namespaces } from './namespaces.ts';
+import { RequestLog } from './request-log.ts';
 import { type Router, createRouter } from './route.ts';
 import { type Theme, createTheme } from './theme.ts';
 
@@ -19,6 +21,8 @@ export interface PendingExplanation {
   query?: string;
   body?: string;
   asUser?: string;
+  /** What the server said. */
+  message?: string;
 }
 
 /** All that the views share. One is made for the page; components get it by `useApp`. */
@@ -33,6 +37,8 @@ export interface App {
   readonly discovery: ReadonlySignal<Discovery | undefined>;
   readonly namespaces: Namespaces;
   readonly openApi: OpenApi;
+  readonly activity: ActivityFeed;
+  readonly requestLog: RequestLog;
   /** The namespace that tables show; empty for all of them. */
   readonly namespace: Signal<string>;
   /** What is open above the view. */
@@ -70,6 +76,8 @@ export function createApp(window: Window): App {
     discovery: discovery.current,
     namespaces,
     openApi: new OpenApi(client),
+    activity: new ActivityFeed(client),
+    requestLog: new RequestLog(client),
     namespace: signal(''),
     dialog: signal(undefined),
     isMenuOpen: signal(false),
@@ -96,6 +104,9 @@ export function createApp(window: Window): App {
   } else void app.signIn({ code });
   return app;
 }
+
+/** Does the server keep what was? */
+export const hasHistory = ({ session }: App): boolean => typeof session.value === 'object' && session.value.server.hasHistory;
 
 const AppContext = createContext<App | undefined>(undefined);
 export const AppProvider = AppContext.Provider;

@@ -4,6 +4,7 @@ import type { Resource } from '../api/discovery.ts';
 import { follow } from '../api/follow.ts';
 import type { ApiObject, ObjectList } from '../api/objects.ts';
 import { type ResourcePath, formatPath } from '../api/resource-path.ts';
+import { pastPath } from '../history/change.ts';
 import { isAborted } from '../api/status.ts';
 
 export type ObjectState = 'loading' | 'live' | 'still' | 'deleted' | 'past' | 'failed';
@@ -36,7 +37,7 @@ export class LiveObject {
   async openPast(place: ResourcePath & { name: string }, at: string): Promise<void> {
     const stopped = this.#begin();
     try {
-      this.object.value = await this.#client.json<ApiObject>(`/apis/history.binnacle.dev/v1alpha1/objects${formatPath(place)}`, {
+      this.object.value = await this.#client.json<ApiObject>(pastPath(place), {
         query: { at },
         signal: stopped,
       });

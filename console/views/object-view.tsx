@@ -10,10 +10,11 @@ import { KubectlLine } from '../components/kubectl-line.tsx';
 import { ObjectGraphView } from '../components/object-graph.tsx';
 import { ObjectSide } from '../components/object-side.tsx';
 import { Refused } from '../components/refused.tsx';
+import { Timeline } from '../components/timeline.tsx';
 import { YamlPane } from '../components/yaml-pane.tsx';
 import { useFieldDocs } from '../components/use-field-docs.ts';
 import { objectCommand } from '../objects/kubectl.ts';
-import { useApp } from '../state/app.ts';
+import { hasHistory, useApp } from '../state/app.ts';
 import { EditSession } from '../state/edit-session.ts';
 import { LiveObject } from '../state/live-object.ts';
 import { lineOwnersOf } from '../yaml/line-owners.ts';
@@ -31,7 +32,8 @@ export function ObjectView({ place, resource }: ObjectViewProps) {
   const app = useApp();
   const path = formatPath(place);
   const live = useMemo(() => new LiveObject(app.client), []);
-  useEffect(() => void live.open(place, resource), [path]);
+  const at = app.router.route.value.query.get('at') ?? undefined;
+  useEffect(() => void (at === undefined ? live.open(place, resource) : live.openPast(place, at)), [path, at]);
   useEffect(() => () => live.close(), []);
   const object = live.object.value;
   const error = live.error.value;
@@ -45,6 +47,11 @@ export function ObjectView({ place, resource }: ObjectViewProps) {
         </>
       ) : (
         <LoadedObject key={object.metadata.uid} object={object} live={live} place={place} resource={resource} />
+      )}
+      {hasHistory(app) && (
+        <div class="object-history">
+          <Timeline place={place} at={at} onAt={(moment) => app.router.setQuery({ at: moment })} />
+        </div>
       )}
       <KubectlLine command={objectCommand('get', resource, place.name, place.namespace, '-o', 'yaml', '--show-managed-fields')} />
     </div>
@@ -134,7 +141,8 @@ function LoadedObject({ object, live, place, resource }: LoadedObjectProps) {
   );
 }
 
-const tablePath = ({ name: _, ...collection }: ResourcePath): string => formatPath(collection);
+const tablePath = ({ group, version, plural, namespace }: ResourcePath): string =>
+  formatPath({ group, version, plural, ...(namespace !== undefined && { namespace }) });
 
 interface ObjectHeadProps extends LoadedObjectProps {
   tab: string;
@@ -147,6 +155,7 @@ const STATES = { loading: 'Loading', live: 'Live', still: 'Not watched', deleted
 function ObjectHead({ object, live, place, resource, tab, isEditing, onEdit }: ObjectHeadProps) {
   const app = useApp();
   const state = live.state.value;
+  const isPresent = state === 'live' || state === 'still';
   return (
     <div class="toolbar">
       <nav class="crumbs" aria-label="Where it is">
@@ -166,10 +175,10 @@ function ObjectHead({ object, live, place, resource, tab, isEditing, onEdit }: O
           Owners and dependents
         </button>
       </div>
-      <button type="button" disabled={isEditing || !resource.verbs.includes('update') || state === 'deleted'} onClick={onEdit}>
+      <button type="button" disabled={isEditing || !resource.verbs.includes('update') || !isPresent} onClick={onEdit}>
         Edit
       </button>
-      <button type="button" class="danger" disabled={!resource.verbs.includes('delete') || state === 'deleted'} onClick={() => (app.dialog.value = 'delete')}>
+      <button type="button" class="danger" disabled={!resource.verbs.includes('delete') || !isPresent} onClick={() => (app.dialog.value = 'delete')}>
         Delete
       </button>
     </div>

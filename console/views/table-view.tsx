@@ -5,10 +5,12 @@ import { type ResourcePath, formatPath } from '../api/resource-path.ts';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
 import { TableToolbar } from '../components/table-toolbar.tsx';
+import { Timeline } from '../components/timeline.tsx';
 import { useNow } from '../components/use-now.ts';
 import { VirtualTable } from '../components/virtual-table.tsx';
+import { pastPath } from '../history/change.ts';
 import { getCommand } from '../objects/kubectl.ts';
-import { type App, useApp } from '../state/app.ts';
+import { type App, hasHistory, useApp } from '../state/app.ts';
 import { LiveTable } from '../state/live-table.ts';
 import type { Sorting } from '../table/table-model.ts';
 import type { Row } from '../table/table-rows.ts';
@@ -31,7 +33,11 @@ export function TableView({ place, resource }: TableViewProps) {
   const search = query.get('search') ?? '';
   const sorting = parseSorting(query.get('sort'));
 
-  useEffect(() => live.open({ path, labelSelector, fieldSelector }), [path, labelSelector, fieldSelector]);
+  const at = query.get('at') ?? undefined;
+  useEffect(() => {
+    if (at === undefined) live.open({ path, labelSelector, fieldSelector });
+    else void live.openOnce(pastPath(place), { at, labelSelector, fieldSelector });
+  }, [path, labelSelector, fieldSelector, at]);
   useEffect(() => () => live.close(), []);
   useEffect(() => {
     live.model.search(search);
@@ -62,6 +68,7 @@ export function TableView({ place, resource }: TableViewProps) {
           nowMs={nowMs}
         />
       )}
+      {hasHistory(app) && <Timeline place={place} at={at} onAt={(moment) => app.router.setQuery({ at: moment })} />}
       <KubectlLine command={getCommand({ resource, namespace: place.namespace, labelSelector, fieldSelector })} />
     </div>
   );
