@@ -46,7 +46,7 @@ import { printOptions } from '../options/flags/options.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { isInstalled, knownSchema } from './served-resources.ts';
-import type { Console } from '../console/console.ts';
+import type { OpenConsole } from './console.ts';
 import type { CreatedServers } from './servers.ts';
 import type { OpenPeers } from './peers.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -60,7 +60,7 @@ export interface FrontParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
-  console: Console | undefined;
+  console: OpenConsole | undefined;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
@@ -126,7 +126,11 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
-    unlistedPaths: new Map([...(flowControl ? flowControlDumps(() => flowControl.levels) : []), ...(debug?.paths ?? [])]),
+    unlistedPaths: new Map([
+      ...(flowControl ? flowControlDumps(() => flowControl.levels) : []),
+      ...(debug?.paths ?? []),
+      ...(parts.console?.paths(parts, filters) ?? []),
+    ]),
     unlistedPrefixes: debug?.prefixes ?? new Map(),
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
     onHookFinished: (name) => logger.module('hooks').verbose(1, 'A post-start hook has finished', { name }),
@@ -134,6 +138,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
       kubelets.close();
+      parts.console?.close();
       await Promise.all([parts.auditing?.close(), parts.tracing?.close()]);
     },
   };
@@ -252,7 +257,7 @@ function filterOptions({
     ...(flowControl && { flowControl }),
     refusedFingerprints,
     peers: peers?.filter,
-    console: console && ((front) => console.filter(authenticator, front)),
+    console: console && { observe: console.observe, serve: (front) => console.filter(authenticator, front) },
     testFilters,
     storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),

@@ -23,7 +23,7 @@ import { startServingFrom, openSecurePort } from './serving-files.ts';
 import type { FactorySettings, RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
 import type { Logger } from './logger.ts';
-import type { Console } from '../console/console.ts';
+import type { OpenConsole } from './console.ts';
 import { systemClock } from '../util/clock.ts';
 
 /**
@@ -76,7 +76,7 @@ interface ChainParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
-  console: Console | undefined;
+  console: OpenConsole | undefined;
   /** Requests that have ended the process before; undefined where there is no supervisor. */
   refusedFingerprints: readonly string[] | undefined;
   testFilters: FactorySettings['testFilters'];
@@ -115,7 +115,7 @@ async function openPeersIfAsked(foundation: Foundation, servers: CreatedServers)
 }
 
 /** `--console`: nothing of it is loaded for others. */
-async function openConsoleIfAsked(foundation: Foundation, folder: string | undefined): Promise<Console | undefined> {
+async function openConsoleIfAsked(foundation: Foundation, folder: string | undefined): Promise<OpenConsole | undefined> {
   if (!foundation.options.console) return undefined;
   const { openConsole } = await import('./console.ts');
   return openConsole(foundation, folder);
@@ -152,7 +152,7 @@ async function startServing(
   { stores }: ObjectStores,
   prepared: PreparedServer,
   stop: AbortController,
-  console: Console | undefined,
+  console: OpenConsole | undefined,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
     const source = worker?.connections ?? (await openSecurePort(options));

@@ -1,12 +1,17 @@
-import { genericNotFound } from '../api/errors.ts';
+import { genericMethodNotAllowed, genericNotFound } from '../api/errors.ts';
 import { pemBlocks } from '../encoding/pem.ts';
 import type { Authenticator } from '../server/authenticator.ts';
+import type { Handler } from '../endpoints/request.ts';
 import type { Filter } from '../server/filters/filter.ts';
 import type { FrontAuditing } from '../server/filters/standard-filters.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
+import type { RequestObserver } from '../server/filters/request-observer.ts';
 import type { Clock } from '../util/clock.ts';
+import { Activity, type ActivitySources } from './activity.ts';
 import { cookieName } from './cookie.ts';
 import { certificateCredentials } from './credentials.ts';
+import { RequestRecorder } from './request-recorder.ts';
+import { RequestStream } from './request-stream.ts';
 import { type ConsoleServer, SessionEndpoint } from './session-endpoint.ts';
 import { sessionAuthenticator } from './session-authenticator.ts';
 import { Sessions } from './sessions.ts';
@@ -32,12 +37,16 @@ export class Console {
   readonly #sessions: Sessions;
   readonly #files: StaticFiles;
   readonly #limit: SignInLimit;
+  readonly #requests = new RequestStream();
+  readonly #recorder: RequestRecorder;
+  #activity: Activity | undefined;
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
     this.#sessions = new Sessions(options.clock);
     this.#files = new StaticFiles(options.folder);
     this.#limit = new SignInLimit(options.clock);
+    this.#recorder = new RequestRecorder(this.#requests, () => this.#sessions.areAny);
   }
 
   /** Knows requests by their session; all others are for `inner`. */
@@ -61,6 +70,21 @@ export class Console {
     };
   }
 
+  /** Records requests while somebody is signed in. */
+  get observe(): RequestObserver {
+    return this.#recorder.observe;
+  }
+
+  /** What is authorized as any path that is no resource. */
+  paths(sources: Omit<ActivitySources, 'recorded'>): Map<string, Handler> {
+    const activity = new Activity({ ...sources, recorded: this.#recorder });
+    this.#activity = activity;
+    return new Map<string, Handler>([
+      ['/console/requests', reading((request) => this.#requests.serve(request))],
+      ['/console/activity', reading((request) => activity.serve(request))],
+    ]);
+  }
+
   /** A code that signs in once, as the one whose client certificate this is; its issuers may follow. */
   createCode(certificatePem: string): string {
     const certificates = Array.from(pemBlocks(certificatePem), ({ bytes }) => bytes);
@@ -69,10 +93,20 @@ export class Console {
 
   close(): void {
     this.#sessions.close();
+    this.#requests.close();
+    this.#activity?.close();
   }
 
   readonly #cookieName = (): string => cookieName(this.#options.port());
 }
+
+const reading =
+  (handler: Handler): Handler =>
+  (request) => {
+    if (request.exchange.method === 'GET') return handler(request);
+    request.responseHeaders['allow'] = 'GET';
+    throw genericMethodNotAllowed();
+  };
 
 function redirect({ exchange }: IncomingRequest): void {
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw genericNotFound();

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -81,24 +81,26 @@ export class ConsoleServer {
     return signCertificate(this.server.cluster.authority, { commonName: name, organizations: groups, usages: ['client'] });
   }
 
-  send(method: string, path: string, { headers = {}, body, as, session }: SendOptions = {}): Promise<ConsoleAnswer> {
+  async send(method: string, path: string, options: SendOptions = {}): Promise<ConsoleAnswer> {
+    const response = await this.open(path, { ...options, method });
+    const parts: Buffer[] = [];
+    for await (const part of response) parts.push(part as Buffer);
+    const bytes = Buffer.concat(parts);
+    return { status: response.statusCode!, headers: response.headers, body: bytes, text: bytes.toString(), json: jsonOf(bytes) };
+  }
+
+  /** An answer whose body is still to come. */
+  open(path: string, { method = 'GET', headers = {}, body, as, session }: SendOptions & { method?: string } = {}): Promise<IncomingMessage> {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const all = {
       ...(text !== undefined && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
       ...(session && { cookie: session.cookie, 'x-binnacle-csrf': session.csrfToken }),
       ...headers,
     };
+    const { hostname, port } = new URL(this.server.url);
     return new Promise((resolve, reject) => {
-      const { hostname, port } = new URL(this.server.url);
       // The path as it is: a URL would take its dots away.
-      const request = httpsRequest({ hostname, port, path, method, headers: all, agent: this.#agentOf(as) }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => {
-          const bytes = Buffer.concat(parts);
-          resolve({ status: response.statusCode!, headers: response.headers, body: bytes, text: bytes.toString(), json: jsonOf(bytes) });
-        });
-      });
+      const request = httpsRequest({ hostname, port, path, method, headers: all, agent: this.#agentOf(as) }, resolve);
       request.once('error', reject);
       request.end(text);
     });

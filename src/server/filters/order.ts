@@ -12,6 +12,7 @@ export const FILTER_ORDER = [
   'requestInfo',
   'refusedRequests', // --supervised
   'requestRecord', // a server in a test's own process
+  'consoleRecord', // --console, while somebody is signed in
   'httpLog', // only when someone listens
   'slowRequests',
   'retryAfter', // --shutdown-send-retry-after

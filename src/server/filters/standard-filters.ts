@@ -23,6 +23,7 @@ import { withRefusedRequests } from './refused-requests.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
+import { type RequestObserver, withRequestObserver } from './request-observer.ts';
 import { withRetryAfter } from './retry-after.ts';
 import { type RequestLog, withSlowRequests } from './slow-requests.ts';
 import { withTimeout } from './timeout.ts';
@@ -65,14 +66,21 @@ export interface StandardFilterOptions {
   compressesResponses?: boolean;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
-  /** `--console`: serves what needs no authentication. Is given what audits requests, since it stands in front of it. */
-  console?: ((auditing: FrontAuditing) => Filter) | undefined;
+  /** `--console` */
+  console?: ConsoleFilters | undefined;
   /** StorageVersionAPI */
   storageVersions?: StorageVersionBarrier | undefined;
   /** Sends requests on that only other servers can serve; absent where nobody does. */
   peers?: Filter | undefined;
   /** Of those that only tests have; absent from all other servers. */
   testFilters?: Partial<Record<'requestRecord' | 'faults', Filter>> | undefined;
+}
+
+/** What `--console` adds. */
+export interface ConsoleFilters {
+  observe: RequestObserver;
+  /** Serves what needs no authentication. Is given what audits requests, since it stands in front of it. */
+  serve(auditing: FrontAuditing): Filter;
 }
 
 /** For those who answer in front of the audit filter. */
@@ -107,7 +115,10 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     timeout: withTimeout(metrics, options.requests),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     ...(options.catchUp && { catchUp: withCatchUp(options.catchUp) }),
-    ...(options.console && { console: options.console({ audit: auditFilter, onRefused }) }),
+    ...(options.console && {
+      consoleRecord: withRequestObserver(options.console.observe),
+      console: options.console.serve({ audit: auditFilter, onRefused }),
+    }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(auditFilter && { audit: auditFilter }),
