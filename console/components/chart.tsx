@@ -10,15 +10,17 @@ interface ChartProps {
   format: (value: number) => string;
   /** How many values a full chart has; fewer begin at its right. */
   length: number;
+  /** What the scale counts in: bytes are shown as mebibytes. */
+  unit?: number;
 }
 
 const WIDTH = 320;
 const HEIGHT = 84;
 
 /** Lines over the last minutes, the newest at the right, and the newest values in words. */
-export function Chart({ title, series, format, length }: ChartProps) {
+export function Chart({ title, series, format, length, unit = 1 }: ChartProps) {
   const highest = Math.max(0, ...series.flatMap(({ values }) => values));
-  const top = niceTop(highest);
+  const top = niceTop(highest / unit) * unit;
   const summary = series.map(({ name, values }) => `${name} ${format(values.at(-1) ?? 0)}`).join(', ');
   return (
     <figure class="chart">
@@ -32,15 +34,17 @@ export function Chart({ title, series, format, length }: ChartProps) {
           ))}
         </ul>
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${title}: now ${summary}`}>
-        {[0.25, 0.5, 0.75].map((part) => (
-          <line key={part} class="grid" x1={0} x2={WIDTH} y1={HEIGHT * part} y2={HEIGHT * part} />
-        ))}
-        {[...series.entries()].reverse().map(([index, { name, values }]) => (
-          <path key={name} class={`line series-${index + 1}`} d={linePath(values, top, length)} />
-        ))}
-      </svg>
-      <span class="chart-top">{format(top)}</span>
+      <div class="plot">
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${title}: now ${summary}`}>
+          {[0.25, 0.5, 0.75].map((part) => (
+            <line key={part} class="grid" x1={0} x2={WIDTH} y1={HEIGHT * part} y2={HEIGHT * part} />
+          ))}
+          {[...series.entries()].toReversed().map(([index, { name, values }]) => (
+            <path key={name} class={`line series-${index + 1}`} d={linePath(values, top, length)} />
+          ))}
+        </svg>
+        <span class="chart-top">{format(top)}</span>
+      </div>
     </figure>
   );
 }

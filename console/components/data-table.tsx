@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 interface DataTableProps<T> {
   title: string;
   hint?: string;
-  columns: readonly { name: string; isNumber?: boolean; of: (row: T) => ComponentChildren }[];
+  columns: readonly { name: string; isNumber?: boolean; isLong?: boolean; of: (row: T) => ComponentChildren }[];
   rows: readonly T[];
   empty?: string;
   keyOf: (row: T) => string;
@@ -34,8 +34,8 @@ export function DataTable<T>({ title, hint, columns, rows, empty = 'None.', keyO
             <tbody>
               {rows.slice(0, MAX_ROWS).map((row) => (
                 <tr key={keyOf(row)}>
-                  {columns.map(({ name, isNumber, of }) => (
-                    <td key={name} class={isNumber ? 'number' : undefined}>
+                  {columns.map(({ name, isNumber, isLong, of }) => (
+                    <td key={name} class={isNumber ? 'number' : isLong ? 'long' : undefined}>
                       {of(row)}
                     </td>
                   ))}

@@ -35,7 +35,7 @@ export function RecentChanges() {
             </a>
           ),
         },
-        { name: 'What', of: summaryOf },
+        { name: 'What', isLong: true, of: summaryOf },
       ]}
     />
   );

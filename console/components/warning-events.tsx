@@ -44,6 +44,7 @@ export function WarningEvents() {
         { name: 'Object', of: ({ involvedObject = {} }) => `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}` },
         {
           name: 'Warning',
+          isLong: true,
           of: ({ reason, message }) => (
             <>
               <strong>{reason}</strong> <span class="muted">{message}</span>

@@ -17,7 +17,7 @@ export class RequestLog {
   readonly #client: Client;
   #readers = 0;
   #stop = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isScheduled = false;
 
   constructor(client: Client) {
     this.#client = client;
@@ -54,8 +54,10 @@ export class RequestLog {
       else this.records.push(document);
     }
     if (this.records.length > MAX_RECORDS) this.records = this.records.slice(-MAX_RECORDS);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setTimeout(() => {
+      this.#isScheduled = false;
       this.version.value++;
     }, PUBLISH_MS);
   }

@@ -41,7 +41,7 @@ function RefusedRequests() {
   const refused = records
     .filter(({ code }) => code >= 400 && code !== 404)
     .slice(-SHOWN)
-    .reverse();
+    .toReversed();
   const explain = ({ method, path, query, user, message }: RequestRecord): void => {
     pendingExplanation.value = { method, path, asUser: user, ...(query !== undefined && { query }), ...(message !== undefined && { message }) };
     router.go('/explain');
@@ -56,6 +56,7 @@ function RefusedRequests() {
         { name: 'Code', of: ({ code }) => <CodeBadge code={code} /> },
         {
           name: 'Request',
+          isLong: true,
           of: ({ verb, path, message }) => (
             <>
               <span title={path}>{`${verb} ${path}`}</span>

@@ -26,7 +26,7 @@ export function RequestsView() {
   const shown = all
     .filter((record) => (!onlyErrors || record.code >= 400) && (withOwn || !isOwn(record)) && matches(record, search))
     .slice(-MAX_SHOWN)
-    .reverse();
+    .toReversed();
   const pause = (): void => {
     frozen.value = requestLog.records.slice();
     isPaused.value = !isPaused.value;

@@ -13,6 +13,7 @@ import { useApp } from '../state/app.ts';
 import { formatAge } from '../table/age.ts';
 
 const SLOWEST = 12;
+const MEBIBYTE = 2 ** 20;
 
 /** What the server is doing: rates and latencies, who asks for what, what waits, what memory and the store take. */
 export function ServerView() {
@@ -88,6 +89,7 @@ function Charts() {
         title="Memory"
         length={MAX_SAMPLES}
         format={formatBytes}
+        unit={MEBIBYTE}
         series={[
           { name: 'heap', values: samples.map(({ heapUsedBytes }) => heapUsedBytes) },
           { name: 'resident', values: samples.map(({ rssBytes }) => rssBytes) },
@@ -207,7 +209,7 @@ function SlowestRequests() {
       columns={[
         { name: 'Took', isNumber: true, of: ({ durationMs }) => formatMs(durationMs) },
         { name: 'Code', of: ({ code }) => <CodeBadge code={code} /> },
-        { name: 'Request', of: ({ verb, path }) => <span title={path}>{`${verb} ${path}`}</span> },
+        { name: 'Request', isLong: true, of: ({ verb, path }) => <span title={path}>{`${verb} ${path}`}</span> },
         { name: 'User', of: ({ user }) => user },
       ]}
     />

@@ -39,7 +39,7 @@ function diffMiddle(a: readonly string[], b: readonly string[]): DiffLine[] {
     if (isDown) lines.push({ type: 'added', text: b[--y]! });
     else lines.push({ type: 'removed', text: a[--x]! });
   }
-  return lines.reverse();
+  return lines.toReversed();
 }
 
 /** For each number of differences, how far every diagonal came before it; nothing where there are too many. */
