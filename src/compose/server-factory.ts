@@ -11,12 +11,14 @@ import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { debugRoutes, frontOptions } from './front-options.ts';
+import type { OpenHistory } from './history.ts';
 import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
 import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
+import type { StoredValues } from './stored-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
@@ -43,6 +45,7 @@ export const createServer: ServerFactory = async (
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
+    const history = await openHistoryIfAsked(foundation, values);
     phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
@@ -50,7 +53,7 @@ export const createServer: ServerFactory = async (
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
-    const servers = createServers(foundation, access, objects, authorization, routes);
+    const servers = createServers(foundation, access, objects, authorization, routes, history);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers), ...leaderElectionHooks(foundation, objects));
     const storageVersions = recordStorageVersions(foundation, servers);
     const peers = await openPeersIfAsked(foundation, servers);
@@ -103,6 +106,13 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
+}
+
+/** --history */
+async function openHistoryIfAsked(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
+  if (!foundation.keeping) return undefined;
+  const { openHistory } = await import('./history.ts');
+  return openHistory(foundation, values);
 }
 
 /** Most servers are alone, or all of one version. */

@@ -29,6 +29,7 @@ import type { AccessFiles } from './access.ts';
 import type { ServiceRoutes } from './admission.ts';
 import { bootstrapOptions } from './bootstrap.ts';
 import type { Foundation } from './foundation.ts';
+import type { OpenHistory } from './history.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { knownSchema } from './served-resources.ts';
 
@@ -58,6 +59,7 @@ export function createServers(
   objects: ObjectStores,
   authorization: Authorization,
   routes: ServiceRoutes,
+  history: OpenHistory | undefined,
 ): CreatedServers {
   const environment = endpointEnvironment(foundation, authorization);
   const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
@@ -65,7 +67,8 @@ export function createServers(
   const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
   const initialized = initializeStores(foundation, objects);
   const kube = kubeServer(parts, records, initialized, extensions.server.handle);
-  const aggregation = aggregatorServer(parts, extensions, kube);
+  const behind = history ? history.serve(foundation, objects, authorization, environment, kube) : kube.handle;
+  const aggregation = aggregatorServer(parts, extensions, kube, behind);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
   const isSynced = [initialized, extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
   return {
@@ -184,7 +187,7 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
   };
 }
 
-function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
+function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer, behind: Handler): Aggregator {
   const { client, registry, files, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
@@ -198,7 +201,7 @@ function aggregatorServer({ foundation, objects, routes, environment }: ServerPa
       report,
       now,
     },
-    kube.handle,
+    behind,
   );
   if (files.proxyClient) {
     files.proxyClient.onChange(() => aggregation.refreshTls());
