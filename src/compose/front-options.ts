@@ -249,6 +249,7 @@ function filterOptions({
     refusedFingerprints,
     peers: peers?.filter,
     testFilters,
+    readOnlyRefusal: foundation.replay?.refusal,
     storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),
     maxRequestsInFlight: shareOf(options.maxRequestsInflight, foundation.worker),

@@ -15,6 +15,7 @@ import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
 import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
+import { dropWriters } from './replay/replay.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
 import { serverId } from './server-id.ts';
@@ -29,12 +30,12 @@ import { systemClock } from '../util/clock.ts';
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
  * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
-export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker, testFilters, image, clock = systemClock } = {}) => {
+export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker, testFilters, image, replay, clock = systemClock } = {}) => {
   const stop = new AbortController();
   const closers = new Closers();
   const phaseEnded = startUpLog(logger);
   try {
-    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, clock });
+    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, replay, clock });
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
@@ -51,6 +52,7 @@ export const createServer: ServerFactory = async (options, logger, { refusedFing
     const peers = await openPeersIfAsked(foundation, servers);
     phaseEnded('servers');
     await servers.synced;
+    if (replay) dropWriters(servers);
     phaseEnded('custom resources');
     const prepared = await prepareFront({ foundation, access, objects, authorization, servers, peers, storageVersions, refusedFingerprints, testFilters });
     const running = await startServing(foundation, access, objects, prepared, stop);

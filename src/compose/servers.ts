@@ -80,7 +80,7 @@ export function createServers(
   };
 }
 
-const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
+const endpointEnvironment = ({ options, registry, isEnabled, replay, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
   schemaOfKind: knownSchema,
   metrics: new EndpointMetrics(registry),
   minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -90,11 +90,11 @@ const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, 
   ...(isEnabled('AllowUnsafeMalformedObjectDeletion') && { unsafeDeletes: authorizer }),
   webSockets: watchSockets,
   random: Math.random,
-  now,
+  now: replay?.now ?? now,
 });
 
 function extensionsServer({ foundation, objects, routes, environment }: ServerParts, delegate: Handler): Extensions {
-  const { client, registry, report, now } = foundation;
+  const { client, registry, replay, report, now } = foundation;
   return createExtensions(
     {
       environment,
@@ -105,6 +105,7 @@ function extensionsServer({ foundation, objects, routes, environment }: ServerPa
       metrics: registry,
       webhookRoutes: routes.webhooks,
       isSingleWriter: objects.values.storage.engine.isSingleWriter,
+      replayed: replay,
       report,
       now,
     },
@@ -172,7 +173,7 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
 }
 
 function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
-  const { client, registry, files, report, now, closers } = foundation;
+  const { client, registry, files, replay, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
       environment,
@@ -180,6 +181,8 @@ function aggregatorServer({ foundation, objects, routes, environment }: ServerPa
       localVersions: [...kube.versions, ...extensions.server.versions],
       customVersions: extensions.customResources,
       remote: remoteEnvironment(foundation, routes),
+      // Those of a recording are not there.
+      reachesServers: replay === undefined,
       client,
       metrics: registry,
       report,

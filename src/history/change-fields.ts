@@ -1,24 +1,18 @@
 import { isJsonObject } from '../encoding/json.ts';
-import type { Json, JsonObject } from '../encoding/json-types.ts';
-import { type FieldPath, deltaOf, valueAt } from './object-delta.ts';
-
-/** A field that a change gave another value. */
-interface ChangedField {
-  path: FieldPath;
-  /** Undefined where there was none. */
-  from: Json | undefined;
-  /** Undefined where there is none any more. */
-  to: Json | undefined;
-}
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { ChangedField } from './history-source.ts';
+import { type FieldPath, deltaOf, pathText, valueAt } from './object-delta.ts';
 
 /** What every write changes says nothing of its own. */
 const BOOKKEEPING = new Set(['resourceVersion', 'managedFields', 'generation']);
 
+export const isBookkeeping = (path: FieldPath): boolean => path[0] === 'metadata' && BOOKKEEPING.has(String(path[1]));
+
 /** The fields that two versions differ in, without what the server keeps books of. Undefined: there is no such version. */
 export function changedFields(before: JsonObject | undefined, after: JsonObject | undefined): ChangedField[] {
   return deltaOf(before ?? {}, after ?? {})
-    .filter(([path]) => !(path[0] === 'metadata' && BOOKKEEPING.has(String(path[1]))))
-    .map(([path, to]) => ({ path, from: valueAt(before, path), to }));
+    .filter(([path]) => !isBookkeeping(path))
+    .map(([path, to]) => ({ path: pathText(path), from: valueAt(before, path), to }));
 }
 
 /**
