@@ -66,7 +66,9 @@ export function createServers(
   const kube = kubeServer(parts, records, extensions.server.handle);
   const aggregation = aggregatorServer(parts, extensions, kube);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
-  const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
+  // Nothing is taken from what a replay shows.
+  const allocators = foundation.replay ? undefined : objects.allocators.prepare();
+  const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, allocators, aggregation.synced];
   return {
     extensions: extensions.server,
     kube,

@@ -19,6 +19,9 @@ interface ListItem {
 /** By what items of lists are told apart, the first that all of them have, each another: what most lists of Kubernetes are merged by. */
 const MERGE_KEYS = ['name', 'type', 'uid', 'mountPath', 'devicePath', 'containerPort', 'port', 'key', 'ip', 'topologyKey'];
 
+/** Nobody writes these: they are what the object is. */
+const IDENTITY = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace', 'metadata.uid', 'metadata.creationTimestamp', 'metadata.generateName']);
+
 /** Of every field of an object, the last change that gave it another value. */
 export class Blame<W> {
   readonly #fields = new Map<string, { by: W; before: Json | undefined; value: Json }>();
@@ -43,7 +46,7 @@ export class Blame<W> {
 function leavesOf(object: JsonObject | undefined): Map<string, Leaf> {
   const leaves = new Map<string, Leaf>();
   const visit = (value: Json, path: string, steps: Leaf['steps']): void => {
-    if (steps.length > 1 && isBookkeeping(steps as string[])) return;
+    if (IDENTITY.has(path) || (steps.length > 1 && isBookkeeping(steps as string[]))) return;
     if (isJsonObject(value) && Object.keys(value).length > 0) {
       for (const [key, member] of Object.entries(value)) visit(member!, keyPath(path, key), [...steps, key]);
     } else if (Array.isArray(value) && value.some((item) => isJsonObject(item))) {

@@ -79,7 +79,7 @@ async function blamed(source: HistorySource, query: ChangeQuery): Promise<Blame<
   for (const change of changes) {
     if (change.type === 'deleted') fields = new Blame();
     const { after } = await change.versions();
-    const writer = { timeMs: change.timeMs, who: whoText(change), id: change.id };
+    const writer = { timeMs: change.timeMs, who: change.type === 'seen' ? '-' : whoText(change), id: change.id };
     // What was there when the recording began was written before: the object itself tells by whom.
     fields.add(writer, after, change.type === 'seen' ? (leaf) => ownedBefore(ownerOf(after!, leaf)) : undefined);
   }
