@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import type { Output } from '../command.ts';
 
 const STYLES = { time: '33', who: '36', name: '1', added: '32', removed: '31', faint: '2', plain: '' } as const;
@@ -33,6 +34,7 @@ export class Screen {
     this.#env = env;
     const isTerminal = output.columns > 0;
     this.#hasColors = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+    if (!isTerminal) endWithReader();
     this.#held = isTerminal && !isFollowing && this.#pagerCommand !== '' ? [] : undefined;
   }
 
@@ -101,4 +103,12 @@ function fitted(segments: readonly Segment[], columns: number): readonly Segment
     left -= text.length;
   }
   return [...cut, ['…']];
+}
+
+/** Whoever reads a pipe may have seen enough (`| head`): then this ends as a program does that SIGPIPE ends. */
+function endWithReader(): void {
+  if (process.stdout.listenerCount('error') > 0) return;
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
+  });
 }
