@@ -256,15 +256,27 @@ async function programVersion(): Promise<string> {
   return `binnacle ${BINNACLE_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`;
 }
 
+/** Where a command's group begins in the list. */
+const GROUPS: Readonly<Record<string, string>> = { up: 'Servers', store: 'Stores', record: 'The past of a cluster', completion: 'More' };
+
+function commandGroups(): [title: string, members: (readonly [name: string, summary: string])[]][] {
+  const groups: ReturnType<typeof commandGroups> = [];
+  for (const { name, summary } of commands) {
+    if (GROUPS[name] !== undefined) groups.push([GROUPS[name], []]);
+    groups.at(-1)![1].push([name, summary]);
+  }
+  groups.at(-1)![1].push(['help', 'Show the help of a command: binnacle help serve']);
+  return groups;
+}
+
 const shortHelp = (): string => `Binnacle is a Kubernetes API server.
 
 Usage:
   binnacle <command> [flags]
 
-Commands:
-${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}
-
-Start with: binnacle up
+${commandGroups()
+  .map(([title, members]) => `${title}:\n${members.map(([name, summary]) => `  ${name.padEnd(12)}${summary}\n`).join('')}\n`)
+  .join('')}Start with: binnacle up
 `;
 
 const serveHelp = (program: string): string => `The Kubernetes API server: it checks, stores and serves the objects of a cluster, and

@@ -26,20 +26,20 @@ const IDENTITY = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.names
 export class Blame<W> {
   readonly #fields = new Map<string, { by: W; before: Json | undefined; value: Json }>();
 
-  /** The changes, oldest first. `ownerOf` may tell who wrote a field of a version whose change nobody saw. */
-  add(by: W, after: JsonObject | undefined, ownerOf?: (leaf: Leaf) => W | undefined): void {
+  /** The changes, oldest first. `formerWriter` may tell who wrote a field of a version whose change nobody saw. */
+  add(by: W, after: JsonObject | undefined, formerWriter?: (leaf: Leaf) => W | undefined): void {
     const leaves = leavesOf(after);
     for (const [path, leaf] of leaves) {
       const known = this.#fields.get(path);
       if (known && deltaOf(known.value, leaf.value).length === 0) continue;
-      this.#fields.set(path, { by: ownerOf?.(leaf) ?? by, before: known?.value, value: leaf.value });
+      this.#fields.set(path, { by: formerWriter?.(leaf) ?? by, before: known?.value, value: leaf.value });
     }
     for (const path of this.#fields.keys()) if (!leaves.has(path)) this.#fields.delete(path);
   }
 
   /** In the order of the object's fields as they were first seen. */
   fields(): { path: string; value: Json; before: Json | undefined; by: W }[] {
-    return [...this.#fields].map(([path, field]) => ({ path, ...field }));
+    return [...this.#fields].map(([path, { value, before, by }]) => ({ path, value, before, by }));
   }
 }
 

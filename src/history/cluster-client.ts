@@ -5,9 +5,12 @@ import type { RemoteEndpoint } from '../client/kubeconfig.ts';
 import { isJsonObject, parseJson, stringifyUnescaped } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { goNetworkError } from '../net/network-error.ts';
+import { delay } from '../util/delay.ts';
 
 /** Of one page of a list, or one event: a server sends no more of one object than its store takes. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+/** Less is not worth a timer. */
+const BURST_MS = 100;
 /** A watch for each resource, and custom resources may be many. */
 const MAX_CONNECTIONS = 5_000;
 
@@ -37,11 +40,16 @@ export class ClusterClient {
   readonly #agent: Agent;
   readonly #userAgent: string;
   readonly #closed = new AbortController();
+  readonly #maxBytesPerSecond: number;
+  /** When all that was received may have come, at that rate. */
+  #paidUntilMs = 0;
   /** All that was received, of every answer. */
   receivedBytes = 0;
 
-  constructor(endpoint: RemoteEndpoint, userAgent: string) {
+  /** What comes faster than `maxBytesPerSecond` is left in the sockets, so that the server waits. */
+  constructor(endpoint: RemoteEndpoint, userAgent: string, maxBytesPerSecond = Infinity) {
     this.#endpoint = endpoint;
+    this.#maxBytesPerSecond = maxBytesPerSecond;
     this.#userAgent = userAgent;
     this.#agent = endpointAgent(endpoint, this.#closed.signal, { maxConnections: MAX_CONNECTIONS });
   }
@@ -65,7 +73,7 @@ export class ClusterClient {
     const parts: Buffer[] = [];
     let sizeBytes = 0;
     for await (const part of response as AsyncIterable<Buffer>) {
-      this.receivedBytes += part.length;
+      await this.#receive(part.length);
       if ((sizeBytes += part.length) > MAX_ANSWER_BYTES) throw new Error(`${path}: the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
       parts.push(part);
     }
@@ -90,11 +98,18 @@ export class ClusterClient {
     this.#agent.destroy();
   }
 
+  async #receive(sizeBytes: number): Promise<void> {
+    this.receivedBytes += sizeBytes;
+    const nowMs = performance.now();
+    this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + (sizeBytes / this.#maxBytesPerSecond) * 1_000;
+    if (this.#paidUntilMs - nowMs > BURST_MS) await delay(this.#paidUntilMs - nowMs - BURST_MS, this.#closed.signal);
+  }
+
   async *#lines(response: IncomingMessage): AsyncGenerator<Buffer> {
     let parts: Buffer[] = [];
     let sizeBytes = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      this.receivedBytes += chunk.length;
+      await this.#receive(chunk.length);
       let start = 0;
       for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
         const line = Buffer.concat([...parts, chunk.subarray(start, end)]);

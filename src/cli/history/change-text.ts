@@ -26,12 +26,15 @@ export function verbText({ author, type }: Pick<ObjectChange, 'author' | 'type'>
 }
 
 /** `spec.replicas: 1 → 3` */
-export const fieldSegments = ({ path, from, to }: ChangedField): Segment[] => [
-  [`${path}: `],
+export const fieldSegments = ({ path, from, to }: ChangedField, separator = ''): Segment[] => [
+  [`${separator}${path}: `],
   [valueText(from), 'removed'],
   [' → ', 'faint'],
   [valueText(to), 'added'],
 ];
+
+/** All of them, in one line. */
+export const fieldsSegments = (fields: readonly ChangedField[]): Segment[] => fields.flatMap((field, index) => fieldSegments(field, index === 0 ? '' : ', '));
 
 /** One change, as `-o json` prints it. */
 export function changeJson(change: ObjectChange): JsonObject {

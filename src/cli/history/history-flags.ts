@@ -40,9 +40,9 @@ export function readsJson(values: FlagValues): boolean {
 const defaultKubeconfig = (): string => process.env['KUBECONFIG']?.split(delimiter).find(Boolean) ?? join(homedir(), '.kube', 'config');
 
 /** The server that --kubeconfig and --context name. */
-export async function connect(values: FlagValues, userAgent = 'binnacle'): Promise<ClusterClient> {
+export async function connect(values: FlagValues, userAgent = 'binnacle', maxBytesPerSecond = Infinity): Promise<ClusterClient> {
   const endpoint = await endpointOf(textFlag(values, 'kubeconfig') ?? defaultKubeconfig(), textFlag(values, 'context'));
-  return new ClusterClient(endpoint, userAgent);
+  return new ClusterClient(endpoint, userAgent, maxBytesPerSecond);
 }
 
 async function endpointOf(kubeconfig: string, context: string | undefined): Promise<RemoteEndpoint> {

@@ -72,7 +72,7 @@ export async function currentObject(client: ClusterClient, path: string): Promis
 }
 
 /** What the server gives an object itself. */
-const SERVERS_OWN = [
+const SERVERS_OWN = new Set([
   'uid',
   'resourceVersion',
   'generation',
@@ -81,11 +81,11 @@ const SERVERS_OWN = [
   'selfLink',
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
-];
+]);
 
 /** The object as a client would send it. */
 export function asSent({ status: _status, ...object }: JsonObject): JsonObject {
-  const metadata = Object.fromEntries(Object.entries(memberOf(object, 'metadata')).filter(([field]) => !SERVERS_OWN.includes(field)));
+  const metadata = Object.fromEntries(Object.entries(memberOf(object, 'metadata')).filter(([field]) => !SERVERS_OWN.has(field)));
   return { ...object, metadata: metadata as JsonObject };
 }
 
