@@ -19,13 +19,18 @@ import { onAbort } from '../util/on-abort.ts';
 /** Reachable from this machine only, unless --bind-address says otherwise. */
 const LOCAL_ADDRESS = '127.0.0.1';
 
+/** What is kept of the past, unless --history says otherwise. */
+const UP_HISTORY = '24h,64Mi';
+
 /** A cluster for this machine: a store, certificates and an administrator's kubeconfig in the data folder, and a banner that says how to use it. */
 export async function up(args: readonly string[], output: Output, settings: Partial<RunSettings> = {}): Promise<void> {
   const { flags, serverArgs } = takeUpFlags(args);
   const { options: serverFlags, given } = parseFlags(serverArgs);
   const bindAddress = given.has('bind-address') ? serverFlags.bindAddress : LOCAL_ADDRESS;
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
-  const defaults = { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' } as const;
+  // Workers share no history.
+  const history = given.has('workers') || given.has('etcd-servers-overrides') ? '' : UP_HISTORY;
+  const defaults = { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*', history } as const;
   const cluster = prepareCluster(serverArgs, defaults);
   if (flags.detach) return detach(args, cluster, flags, output);
   await runInForeground(cluster, flags, output, settings);

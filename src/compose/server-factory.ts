@@ -11,6 +11,7 @@ import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { debugRoutes, frontOptions } from './front-options.ts';
+import type { OpenHistory } from './history.ts';
 import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
@@ -18,6 +19,7 @@ import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/sto
 import { dropWriters } from './replay/replay.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
+import type { StoredValues } from './stored-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
@@ -39,6 +41,7 @@ export const createServer: ServerFactory = async (options, logger, { refusedFing
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
+    const history = await openHistoryIfAsked(foundation, values);
     phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
@@ -46,7 +49,7 @@ export const createServer: ServerFactory = async (options, logger, { refusedFing
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
-    const servers = createServers(foundation, access, objects, authorization, routes);
+    const servers = createServers(foundation, access, objects, authorization, routes, history);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers), ...leaderElectionHooks(foundation, objects));
     const storageVersions = recordStorageVersions(foundation, servers);
     const peers = await openPeersIfAsked(foundation, servers);
@@ -98,6 +101,13 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
+}
+
+/** --history */
+async function openHistoryIfAsked(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
+  if (!foundation.keeping) return undefined;
+  const { openHistory } = await import('./history.ts');
+  return openHistory(foundation, values);
 }
 
 /** Most servers are alone, or all of one version. */

@@ -29,6 +29,7 @@ import type { AccessFiles } from './access.ts';
 import type { ServiceRoutes } from './admission.ts';
 import { bootstrapOptions } from './bootstrap.ts';
 import type { Foundation } from './foundation.ts';
+import type { OpenHistory } from './history.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { knownSchema } from './served-resources.ts';
 
@@ -58,13 +59,15 @@ export function createServers(
   objects: ObjectStores,
   authorization: Authorization,
   routes: ServiceRoutes,
+  history: OpenHistory | undefined,
 ): CreatedServers {
   const environment = endpointEnvironment(foundation, authorization);
   const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
   const extensions = extensionsServer(parts, notFoundHandler as Handler);
   const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
   const kube = kubeServer(parts, records, extensions.server.handle);
-  const aggregation = aggregatorServer(parts, extensions, kube);
+  const behind = history ? history.serve(foundation, objects, authorization, environment, kube) : kube.handle;
+  const aggregation = aggregatorServer(parts, extensions, kube, behind);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
   // Nothing is taken from what a replay shows.
   const allocators = foundation.replay ? undefined : objects.allocators.prepare();
@@ -174,7 +177,7 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
   };
 }
 
-function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
+function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer, behind: Handler): Aggregator {
   const { client, registry, files, replay, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
@@ -190,7 +193,7 @@ function aggregatorServer({ foundation, objects, routes, environment }: ServerPa
       report,
       now,
     },
-    kube.handle,
+    behind,
   );
   if (files.proxyClient) {
     files.proxyClient.onChange(() => aggregation.refreshTls());

@@ -1,4 +1,4 @@
-import { changedFields, managersOf } from './change-fields.ts';
+import { printedFields, managersOf } from './change-fields.ts';
 import { FlightReader, type RecordedChange } from './flight-reader.ts';
 import { readTimeline } from './flight-timeline.ts';
 import type { ChangeQuery, ChangedField, HistorySource, Moment, ObjectChange, RecordedObject, Timeline } from './history-source.ts';
@@ -104,7 +104,7 @@ class FlightChange implements ObjectChange {
   }
 
   get fields(): readonly ChangedField[] {
-    return (this.#fields ??= changedFields(this.#change.before, this.#change.after));
+    return (this.#fields ??= printedFields(this.#change.before, this.#change.after));
   }
 
   get managers(): readonly string[] {

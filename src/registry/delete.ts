@@ -24,6 +24,7 @@ import {
   writtenEntry,
 } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
+import { annotationOf } from './write-author.ts';
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
@@ -231,7 +232,8 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
   if (validated) await validated;
 }
 
-async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
+async function writeMarked<T extends ApiObject>(deletion: Deletion<T>): Promise<T> {
+  const { parts, context, key, options, entry, object } = deletion;
   if (context.isLarge) await nextTurn();
   const marked = canonical(parts, object);
   if (context.isLarge) await nextTurn();
@@ -240,7 +242,8 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (options.dryRun) return asRead(parts, marked);
   if (await isStoredAs(parts, key, entry, value)) return marked;
   if (context.isLarge) await nextTurn();
-  const revision = await timedStorage(parts, 'update', context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
+  const change = { type: 'put', key, value, expected: entry.revision, ...authorOf(deletion) } as const;
+  const revision = await timedStorage(parts, 'update', context, parts.engine.commit(change));
   marked.metadata.resourceVersion = String(revision);
   return parts.conversion ? (await writtenEntry(parts, key, value, revision)).object<T>() : marked;
 }
@@ -250,13 +253,13 @@ async function writeZeroGrace<T extends ApiObject>(deletion: Deletion<T>): Promi
   return Number((await writeMarked(deletion)).metadata.resourceVersion);
 }
 
-async function remove<T extends ApiObject>(
-  { parts, context, key, options, object }: Deletion<T>,
-  expected: number,
-  answersWithObject: boolean,
-): Promise<DeleteResult<T>> {
+const authorOf = <T extends ApiObject>({ parts, context, admittedName }: Deletion<T>): { annotation?: Buffer } =>
+  annotationOf(parts, context, { verb: admittedName === '' ? 'deletecollection' : 'delete' });
+
+async function remove<T extends ApiObject>(deletion: Deletion<T>, expected: number, answersWithObject: boolean): Promise<DeleteResult<T>> {
+  const { parts, context, key, options, object } = deletion;
   if (!options.dryRun) {
-    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected }));
+    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected, ...authorOf(deletion) }));
     object.metadata.resourceVersion = String(revision);
   }
   await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);

@@ -1,6 +1,6 @@
 import { stringifyUnescaped } from '../../encoding/json.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { changedFields } from '../../history/change-fields.ts';
+import { printedFields } from '../../history/change-fields.ts';
 import type { RecordedResource } from '../../history/flight-format.ts';
 import type { ChangedField, HistorySource, ObjectChange } from '../../history/history-source.ts';
 import { splitKey } from '../../history/resource-choice.ts';
@@ -62,7 +62,7 @@ async function differences(changes: ReturnType<HistorySource['changes']>): Promi
   for (const { first, last } of touched.values()) {
     const { before } = await first.versions();
     const { after } = await last.versions();
-    const fields = changedFields(before, after);
+    const fields = printedFields(before, after);
     const isOther = (before === undefined) !== (after === undefined) || (before !== undefined && fields.length > 0);
     if (isOther) found.push({ resource: first.resource, key: first.key, before, after, fields });
   }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
-import { changedFields } from '../../history/change-fields.ts';
+import { printedFields } from '../../history/change-fields.ts';
 import { type ClusterClient, ClusterError } from '../../history/cluster-client.ts';
 import { memberOf } from '../../history/json-fields.ts';
 import { CommandError } from '../../options/command-error.ts';
@@ -46,7 +46,7 @@ export async function rewrite(client: ClusterClient, plan: Rewriting, { isSure, 
 async function showEffect(screen: Screen, name: string, before: JsonObject | undefined, after: JsonObject | undefined): Promise<void> {
   const sign = before === undefined ? '+' : after === undefined ? '-' : '~';
   screen.line([`${sign} `, sign === '+' ? 'added' : sign === '-' ? 'removed' : 'time'], [name, 'name']);
-  if (before && after) for (const field of changedFields(before, after)) screen.line(['    '], ...fieldSegments(field));
+  if (before && after) for (const field of printedFields(before, after)) screen.line(['    '], ...fieldSegments(field));
   await screen.end();
 }
 

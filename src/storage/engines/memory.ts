@@ -127,7 +127,10 @@ export class MemoryEngine extends LocalEngine {
     }
     const value = change.type === 'put' ? change.value : undefined;
     const leaseId = change.type === 'put' ? change.lease?.id : undefined;
-    this.log.publish([{ type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }) }]);
+    const { annotation } = change;
+    this.log.publish([
+      { type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }), ...(annotation && { annotation }) },
+    ]);
     return revision;
   }
 
