@@ -8,6 +8,7 @@ import { listOf, memberOf, textOf } from './json-fields.ts';
 const NAMESPACES: RecordedResource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false, shortNames: ['ns'] };
 const NOT_FOUND = 404;
 const FORBIDDEN = 403;
+const GONE = 410;
 /** Its own history is not a part of the past. */
 const OWN_GROUP = 'history.binnacle.dev';
 
@@ -21,15 +22,17 @@ export class ApiTimeline implements Timeline {
   readonly cluster: RecordedCluster;
   readonly atMs: number;
   readonly resources: readonly RecordedResource[];
+  readonly leftOut: readonly string[];
   readonly objects: readonly (RecordedObject & { revision: number })[];
   readonly #revision: number;
   readonly #source: HistorySource;
 
-  private constructor(source: HistorySource, state: Pick<Timeline, 'cluster' | 'atMs' | 'resources' | 'objects'> & { revision: number }) {
+  private constructor(source: HistorySource, state: Pick<Timeline, 'cluster' | 'atMs' | 'resources' | 'leftOut' | 'objects'> & { revision: number }) {
     this.#source = source;
     this.cluster = state.cluster;
     this.atMs = state.atMs;
     this.resources = state.resources;
+    this.leftOut = state.leftOut;
     this.objects = state.objects;
     this.#revision = state.revision;
   }
@@ -39,16 +42,20 @@ export class ApiTimeline implements Timeline {
     const first = await parts.listAt(NAMESPACES, atOf(moment));
     const revision = Number(versionOf(first));
     const resources: RecordedResource[] = [];
+    const leftOut: string[] = [];
     const objects: (RecordedObject & { revision: number })[] = [];
     for (const resource of await parts.resources()) {
       if (resource.group === OWN_GROUP) continue;
       const list = await readable(() => parts.listAt(resource, String(revision)));
-      if (!list) continue;
+      if (!list) {
+        leftOut.push(resource.plural);
+        continue;
+      }
       resources.push(resource);
       for (const each of objectsOf(resource, list)) objects.push({ ...each, revision: Number(versionOf(each.object)) });
     }
     const atMs = 'timeMs' in moment ? moment.timeMs : Date.now();
-    return new ApiTimeline(source, { cluster: { server: client.url, gitVersion: String(gitVersion) }, atMs, resources, objects, revision });
+    return new ApiTimeline(source, { cluster: { server: client.url, gitVersion: String(gitVersion) }, atMs, resources, leftOut, objects, revision });
   }
 
   revisionOf(): number {
@@ -72,12 +79,12 @@ export class ApiTimeline implements Timeline {
   async close(): Promise<void> {}
 }
 
-/** Undefined for what nobody may see, or was not there. */
+/** Undefined for what nobody may see, or is left out. The moment itself is kept: its first list was had. */
 async function readable(list: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
   try {
     return await list();
   } catch (error) {
-    if (error instanceof ClusterError && (error.status === NOT_FOUND || error.status === FORBIDDEN)) return undefined;
+    if (error instanceof ClusterError && [NOT_FOUND, FORBIDDEN, GONE].includes(error.status)) return undefined;
     throw error;
   }
 }

@@ -44,6 +44,7 @@ export async function readTimeline(reader: FlightReader, moment: Moment): Promis
     cluster: reader.cluster ?? { server: '', gitVersion: '' },
     atMs: cut.atMs,
     resources: [...new Map([...reader.resources.values()].map((resource) => [pluralOf(resource), resource])).values()],
+    leftOut: [],
     objects: [...state.values()],
     revisionOf: (resource) => (began.isApart(resource) ? began.revisionOf(resource) : cut.revision),
     isApart: began.isApart,

@@ -92,6 +92,8 @@ export interface Timeline {
   atMs: number;
   /** Those that were recorded at that moment. */
   resources: readonly RecordedResource[];
+  /** Names of resources that there were, and of which nothing is known. */
+  leftOut: readonly string[];
   objects: readonly (RecordedObject & { revision: number })[];
   /** What a list of the resource had as its version. */
   revisionOf(resource: RecordedResource): number;

@@ -1,10 +1,11 @@
 import { stringifyUnescaped } from '../../encoding/json.ts';
 import { Blame, ownerOf } from '../../history/blame.ts';
+import type { RecordedResource } from '../../history/flight-format.ts';
 import type { ChangeQuery, HistorySource, ObjectChange } from '../../history/history-source.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import { readOwnFlags } from '../commands/own-flags.ts';
-import { valueText, whoText } from './change-text.ts';
+import { hiddenIn, valueText, whoText } from './change-text.ts';
 import {
   NAMESPACE_FLAG,
   SOURCE_FLAGS,
@@ -40,7 +41,7 @@ export async function blame(args: readonly string[], output: Output): Promise<vo
   await withHistory(values, async (source) => {
     const at = textFlag(values, 'at');
     const toMs = at === undefined ? undefined : parseTime('--at', at, await source.endMs());
-    const fields = (await blamed(source, { ...choice, toMs })).fields();
+    const { resource, fields } = await blamed(source, { ...choice, toMs });
     if (isJson) screen.raw(stringifyUnescaped(fields.map(({ by, path, value, before }) => jsonOf(by, path, value, before))));
     const width = Math.max(0, ...fields.map(({ by }) => by.who.length));
     for (const { path, value, before, by } of isJson ? [] : fields) {
@@ -48,8 +49,8 @@ export async function blame(args: readonly string[], output: Output): Promise<vo
         [timeText(by.timeMs), 'time'],
         [`  ${by.who.padEnd(width)}`, 'who'],
         [`  ${path}: `],
-        [valueText(value), 'name'],
-        ...(before === undefined ? [] : [[`  (before: ${valueText(before)})`, 'faint'] as const]),
+        [valueText(hiddenIn(resource, path, value)), 'name'],
+        ...(before === undefined ? [] : [[`  (before: ${valueText(hiddenIn(resource, path, before))})`, 'faint'] as const]),
       );
     }
     await screen.end();
@@ -68,7 +69,7 @@ const jsonOf = ({ timeMs, who, id }: Writer, path: string, value: JsonValue, bef
 });
 
 /** Of the object that there is now: what a former one of the same name had does not count. */
-async function blamed(source: HistorySource, query: ChangeQuery): Promise<Blame<Writer>> {
+async function blamed(source: HistorySource, query: ChangeQuery): Promise<{ resource: RecordedResource; fields: ReturnType<Blame<Writer>['fields']> }> {
   const changes: ObjectChange[] = [];
   for await (const change of source.changes(query)) changes.push(change);
   const last = onlyOne(changes) && changes.at(-1)!;
@@ -83,7 +84,7 @@ async function blamed(source: HistorySource, query: ChangeQuery): Promise<Blame<
     // What was there when the recording began was written before: the object itself tells by whom.
     fields.add(writer, after, change.type === 'seen' ? (leaf) => ownedBefore(ownerOf(after!, leaf)) : undefined);
   }
-  return fields;
+  return { resource: last.resource, fields: fields.fields() };
 }
 
 const ownedBefore = (owner: ReturnType<typeof ownerOf>): Writer | undefined => owner && { timeMs: owner.timeMs, who: owner.manager, id: undefined };

@@ -7,7 +7,7 @@ import { splitKey } from '../../history/resource-choice.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import { readOwnFlags } from '../commands/own-flags.ts';
-import { fieldSegments } from './change-text.ts';
+import { fieldSegments, hiddenFields } from './change-text.ts';
 import { NAMESPACE_FLAG, SOURCE_FLAGS, SOURCE_HELP, TIME_HELP, readChoice, readsJson, shortText, textFlag, withHistory } from './history-flags.ts';
 import { parseTime } from './moments.ts';
 import { Screen, type Style } from './screen.ts';
@@ -86,7 +86,7 @@ function showObject(screen: Screen, { resource, key, before, after, fields }: Di
   const [sign, style]: [string, Style] = before === undefined ? ['+', 'added'] : after === undefined ? ['-', 'removed'] : ['~', 'time'];
   screen.line([isLast ? '└── ' : '├── ', 'faint'], [`${sign} `, style], [shortText(resource, key)]);
   if (sign !== '~') return;
-  for (const [index, field] of fields.entries()) {
+  for (const [index, field] of hiddenFields(resource, fields).entries()) {
     const branch = index === fields.length - 1 ? '└── ' : '├── ';
     screen.line([`${isLast ? '    ' : '│   '}${branch}`, 'faint'], ...fieldSegments(field));
   }

@@ -2,7 +2,7 @@ import { stringifyUnescaped } from '../../encoding/json.ts';
 import type { HistorySource, ObjectChange } from '../../history/history-source.ts';
 import type { Output } from '../command.ts';
 import { readOwnFlags } from '../commands/own-flags.ts';
-import { changeJson, fieldsSegments, verbText, whoText } from './change-text.ts';
+import { changeJson, fieldsSegments, hiddenFields, verbText, whoText } from './change-text.ts';
 import { NAMESPACE_FLAG, SOURCE_FLAGS, SOURCE_HELP, TIME_HELP, objectText, readChoice, readsJson, textFlag, withHistory } from './history-flags.ts';
 import { parseTime, timeText } from './moments.ts';
 import { Screen, type Segment } from './screen.ts';
@@ -64,7 +64,7 @@ const isWorthALine = ({ type, fields }: ObjectChange): boolean => type !== 'modi
 /** When, the change's name, who, the verb, which object unless it is one, and what. */
 function lineOf(change: ObjectChange, isOne: boolean): Segment[] {
   const { id, timeMs, resource, key, type, fields, author, gapSinceMs } = change;
-  const what = type === 'modified' ? fieldsSegments(fields) : [];
+  const what = type === 'modified' ? fieldsSegments(hiddenFields(resource, fields)) : [];
   const verb: Segment[] =
     type === 'modified' && !author ? [] : [[`  ${verbText(change)}`, type === 'deleted' ? 'removed' : type === 'created' ? 'added' : 'plain']];
   return [

@@ -49,6 +49,7 @@ interface ServedMoment {
   server: ReplayServer;
   atMs: number;
   cluster: { server: string; gitVersion: string };
+  leftOut: readonly string[];
 }
 
 /** A server of the moment that a person named; of the end where none is named. */
@@ -58,8 +59,8 @@ export async function serveMoment(source: HistorySource, at: string | undefined,
   const timeline = await source.timelineAt(moment).catch((error: Error) => {
     throw new CommandError(error.message);
   });
-  const { atMs, cluster } = timeline;
-  return { server: await startReplay(timeline, options), atMs, cluster };
+  const { atMs, cluster, leftOut } = timeline;
+  return { server: await startReplay(timeline, options), atMs, cluster, leftOut };
 }
 
 /** `10x`, `0.5x`; 0 where time stands still. */

@@ -2,10 +2,11 @@ import { createInterface } from 'node:readline/promises';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { printedFields } from '../../history/change-fields.ts';
 import { type ClusterClient, ClusterError } from '../../history/cluster-client.ts';
-import { memberOf } from '../../history/json-fields.ts';
+import { memberOf, textOf } from '../../history/json-fields.ts';
+import { hasMasked } from '../../history/masked-values.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
-import { fieldSegments } from './change-text.ts';
+import { fieldSegments, hiddenFields } from './change-text.ts';
 import { Screen } from './screen.ts';
 
 /** A write that takes something back. */
@@ -30,23 +31,31 @@ const NOT_FOUND = 404;
 
 /** Tries the write without storing it, shows what it would do, asks, and does it. */
 export async function rewrite(client: ClusterClient, plan: Rewriting, { isSure, isDryRun }: RewritingFlags, output: Output): Promise<void> {
-  const { method, path, body, contentType, current, name, fieldManager } = plan;
-  const send = (query: string): Promise<JsonObject> =>
-    client.send(method, `${path}?${method === 'DELETE' ? '' : `fieldManager=${fieldManager}&`}${query}`, body, contentType).catch((error: Error) => {
+  const { method, body, current, name } = plan;
+  if (hasMasked(body)) throw new CommandError(`the values of ${name} are not in the history, only when they changed (--history-secrets)`);
+  const send = (isTried: boolean): Promise<JsonObject> =>
+    sent(client, plan, isTried).catch((error: Error) => {
       throw error instanceof ClusterError ? new CommandError(`the server refuses it: ${error.message.slice(error.message.indexOf(': ') + 2)}`) : error;
     });
-  const result = await send('dryRun=All');
+  const result = await send(true);
   await showEffect(new Screen(output), name, current, method === 'DELETE' ? undefined : result);
   if (isDryRun) return output.stdout('Nothing was changed: this was a dry run.\n');
   if (!isSure && !(await confirmed(output))) return output.stdout('Nothing was changed.\n');
-  await send('');
+  await send(false);
   output.stdout(`${name}: ${method === 'DELETE' ? 'deleted' : current === undefined ? 'created' : 'changed'}\n`);
+}
+
+/** Of a deletion, the options of the body count, and those of the query do not (apiserver/pkg/endpoints/handlers/delete.go). */
+function sent(client: ClusterClient, { method, path, body, contentType, fieldManager }: Rewriting, isTried: boolean): Promise<JsonObject> {
+  if (method === 'DELETE') return client.send(method, path, { ...(body as JsonObject), ...(isTried && { dryRun: ['All'] }) });
+  return client.send(method, `${path}?fieldManager=${fieldManager}${isTried ? '&dryRun=All' : ''}`, body, contentType);
 }
 
 async function showEffect(screen: Screen, name: string, before: JsonObject | undefined, after: JsonObject | undefined): Promise<void> {
   const sign = before === undefined ? '+' : after === undefined ? '-' : '~';
   screen.line([`${sign} `, sign === '+' ? 'added' : sign === '-' ? 'removed' : 'time'], [name, 'name']);
-  if (before && after) for (const field of printedFields(before, after)) screen.line(['    '], ...fieldSegments(field));
+  if (before && after)
+    for (const field of hiddenFields({ kind: textOf(before['kind']) }, printedFields(before, after))) screen.line(['    '], ...fieldSegments(field));
   await screen.end();
 }
 

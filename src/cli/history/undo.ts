@@ -4,13 +4,14 @@ import { isBookkeeping } from '../../history/change-fields.ts';
 import type { ClusterClient } from '../../history/cluster-client.ts';
 import { pathOf } from '../../history/cluster-resources.ts';
 import type { ChangeVersions, ObjectChange } from '../../history/history-source.ts';
-import { memberOf } from '../../history/json-fields.ts';
+import { memberOf, textOf } from '../../history/json-fields.ts';
+import { hasMasked } from '../../history/masked-values.ts';
 import { type FieldChange, type FieldPath, deltaOf, pathText, valueAt } from '../../history/object-delta.ts';
 import { splitKey } from '../../history/resource-choice.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import { onlyArgument, readOwnFlags } from '../commands/own-flags.ts';
-import { valueText, whoText } from './change-text.ts';
+import { hiddenIn, valueText, whoText } from './change-text.ts';
 import { SOURCE_FLAGS, connect, objectText } from './history-flags.ts';
 import { timeText } from './moments.ts';
 import { REWRITING_FLAGS, REWRITING_HELP, asSent, currentObject, rewrite } from './rewriting.ts';
@@ -74,6 +75,8 @@ async function patchBack(
   const reverse = deltaOf(versions.after!, versions.before!).filter(([path]) => !isBookkeeping(path));
   const open = reverse.filter(([path, to]) => !isEqual(valueAt(current, path), to));
   const name = objectText(resource, key);
+  if (open.some(([path]) => hasMasked(valueAt(versions.before, path)) || hasMasked(valueAt(versions.after, path))))
+    throw new CommandError(`the values of ${name} are not in the history, only when they changed (--history-secrets)`);
   if (open.length === 0) return output.stdout(`${name} is as it was before.\n`);
   refuseConflicts(current, versions.after, open, flags, output);
   const subresource = author?.subresource === 'status' ? '/status' : '';
@@ -92,7 +95,9 @@ function operationOf(current: JsonObject, [path, value]: FieldChange): JsonObjec
 /** Fields that are no longer what the change made of them. */
 function refuseConflicts(current: JsonObject, after: JsonObject | undefined, fields: readonly FieldChange[], { isForced }: UndoFlags, output: Output): void {
   const changed = fields.map(([path]) => path).filter((path) => !isEqual(valueAt(current, path), valueAt(after, path)));
-  const text = (path: FieldPath): string => `    ${pathText(path)}: ${valueText(valueAt(after, path))} → ${valueText(valueAt(current, path))}\n`;
+  const kind = { kind: textOf(current['kind']) };
+  const shown = (path: FieldPath, object: JsonObject | undefined): string => valueText(hiddenIn(kind, pathText(path), valueAt(object, path)));
+  const text = (path: FieldPath): string => `    ${pathText(path)}: ${shown(path, after)} → ${shown(path, current)}\n`;
   for (const [index, path] of changed.entries()) output.stdout((index === 0 ? 'Changed since:\n' : '') + text(path));
   if (changed.length > 0 && !isForced) throw new CommandError('nothing was changed: fields of it have been changed since; --force takes them back too');
 }

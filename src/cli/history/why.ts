@@ -4,7 +4,7 @@ import type { ObjectChange } from '../../history/history-source.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import { readOwnFlags } from '../commands/own-flags.ts';
-import { changeJson, fieldsSegments, verbText, whoText } from './change-text.ts';
+import { changeJson, fieldsSegments, hiddenFields, verbText, whoText } from './change-text.ts';
 import {
   NAMESPACE_FLAG,
   SOURCE_FLAGS,
@@ -61,8 +61,8 @@ function show(screen: Screen, { chain, after, events, sameRequest }: Causes): vo
 const indent = (depth: number): string => (depth === 0 ? '' : `${' '.repeat(3 * depth - 3)}└─ `);
 
 function lineOf(change: ObjectChange, object?: string): Segment[] {
-  const { timeMs, type, fields, author, id } = change;
-  const what = type === 'modified' ? fieldsSegments(fields) : [];
+  const { timeMs, resource, type, fields, author, id } = change;
+  const what = type === 'modified' ? fieldsSegments(hiddenFields(resource, fields)) : [];
   return [
     [timeText(timeMs), 'time'],
     ...(object === undefined ? [] : [[`  ${object}`, 'name'] as const]),
