@@ -16,6 +16,7 @@ import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
 import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
+import { dropWriters } from './replay/replay.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -35,13 +36,13 @@ import { systemClock } from '../util/clock.ts';
 export const createServer: ServerFactory = async (
   options,
   logger,
-  { refusedFingerprints, worker, testFilters, image, clock = systemClock, consoleFolder } = {},
+  { refusedFingerprints, worker, testFilters, image, replay, clock = systemClock, consoleFolder } = {},
 ) => {
   const stop = new AbortController();
   const closers = new Closers();
   const phaseEnded = startUpLog(logger);
   try {
-    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, clock });
+    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, replay, clock });
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
@@ -59,6 +60,7 @@ export const createServer: ServerFactory = async (
     const peers = await openPeersIfAsked(foundation, servers);
     phaseEnded('servers');
     await servers.synced;
+    if (replay) dropWriters(servers);
     phaseEnded('custom resources');
     const console = await openConsoleIfAsked(foundation, consoleFolder);
     const parts = { foundation, access, objects, authorization, servers, peers, console, storageVersions, refusedFingerprints, testFilters };
