@@ -2,7 +2,7 @@ import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { WebhookClient } from '../client/webhook-client.ts';
 import { delay } from '../util/delay.ts';
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, parseJson } from '../encoding/json.ts';
+import { isJsonObject, parseAnswer } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { UnverifiedJwt } from './jwt.ts';
 
@@ -124,7 +124,7 @@ export class OidcProvider {
   async #fetch(url: URL): Promise<{ value: JsonObject; body: Buffer }> {
     const { status, body } = await this.#options.client.get(url, this.#stop.signal);
     if (status !== 200) throw new Error(`${url.href}: status ${status}`);
-    const value = parseJson(body);
+    const value = await parseAnswer(body);
     if (!isJsonObject(value)) throw new Error(`${url.href}: expected a JSON object`);
     return { value, body };
   }
