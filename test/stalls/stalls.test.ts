@@ -14,6 +14,7 @@ import { filledUpdateAttacks } from './attacks/filled-updates.ts';
 import { largeObjectAttacks } from './attacks/large-objects.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
+import { manyObjectAttacks } from './attacks/many-objects.ts';
 import { patchAttacks } from './attacks/patches.ts';
 import { proxyAttacks } from './attacks/proxies.ts';
 import { refusedUpdateAttacks } from './attacks/refused-updates.ts';
@@ -53,7 +54,8 @@ beforeAll(async () => {
     '--controllers=*',
     '--disable-admission-plugins=ServiceAccount',
     '--enable-logs-handler=true',
-    '--feature-gates=CBORServingAndStorage=true',
+    '--feature-gates=CBORServingAndStorage=true,CoordinatedLeaderElection=true,ShardedListAndWatch=true,StorageVersionMigrator=true',
+    '--runtime-config=coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
     `--audit-policy-file=${policyFile}`,
     `--audit-log-path=${join(folder, 'audit.log')}`,
   ];
@@ -133,6 +135,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['proxies', proxyAttacks],
   ['standing rules', standingRuleAttacks],
   ['backends', backendAttacks],
+  ['many objects', manyObjectAttacks],
 ];
 
 /** What attacks make: in the namespace, and outside of it. */
