@@ -4,7 +4,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { conflict, isApiError, notFound } from '../api/errors.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { TimeSlice, nextTurn } from '../util/time-slice.ts';
 import { demandReadable } from './corrupt-objects.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
@@ -309,8 +309,10 @@ export async function deleteCollection<T extends ApiObject>(
   warnOfPropagation(parts, context, options);
   const found = await listEntries(parts, namespace, list);
   const queue = found.entries.values();
+  const slice = new TimeSlice();
   const work = async (): Promise<void> => {
     for (const entry of queue) {
+      if (slice.isSpent) await slice.next();
       const { metadata } = entry.object();
       try {
         await deleteObject(parts, context, metadata.namespace ?? '', metadata.name!, options, '');
