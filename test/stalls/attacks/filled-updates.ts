@@ -42,7 +42,7 @@ const patched =
       body: { ...changed(target), metadata: withoutVersion(changed(target)['metadata'] as JsonObject) },
     });
 
-function withoutVersion({ resourceVersion: _, ...metadata }: JsonObject): JsonObject {
+function withoutVersion({ resourceVersion: _version, ...metadata }: JsonObject): JsonObject {
   return metadata;
 }
 
