@@ -81,7 +81,7 @@ const isOwn = (path: string): boolean => path.startsWith('/console') && path !==
 const cut = (text: string, maxCharacters = MAX_NAME_CHARACTERS): string => cutText(text, maxCharacters);
 
 function lineOf(request: IncomingRequest, time: string, isRunning: boolean): string {
-  const { info, exchange, user, userAgent, auditId, receivedAtMs, finishedAtMs } = request;
+  const { info, exchange, user, userAgent, auditId, receivedAtMs, finishedAtMs, errorMessage } = request;
   const queryStart = exchange.target.indexOf('?');
   const endMs = isRunning ? performance.now() : finishedAtMs;
   const record = {
@@ -104,6 +104,7 @@ function lineOf(request: IncomingRequest, time: string, isRunning: boolean): str
     auditID: auditId,
     isWatch: info.verb === 'watch',
     isRunning,
+    ...(errorMessage !== '' && { message: cut(errorMessage, MAX_PATH_CHARACTERS) }),
   };
   return `${JSON.stringify(record)}\n`;
 }

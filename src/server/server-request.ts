@@ -61,6 +61,7 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
+  asOf: number | undefined = undefined;
   /** Set where the request is rehearsed. */
   observer: StepObserver | undefined = undefined;
   /** Where `logWarning` writes to. */
@@ -69,6 +70,7 @@ export class IncomingRequest implements ServerRequest {
   onSlow: FinishListener | undefined = undefined;
   /** When it was over, in the clock of performance.now(); for those who are told that it is. */
   finishedAtMs = 0;
+  errorMessage = '';
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
   /** When the filter that has the request now got it: the end of the one before. */
