@@ -376,6 +376,28 @@ describe('the scale of a custom object', () => {
     expect(messageOf(await api.expect(400, { method: 'PUT', path, headers: { 'content-type': type }, body: Buffer.from(body) }))).toBe(UNKNOWN);
   });
 
+  test.each([
+    'json',
+    'json;as=Table;v=v1;g=meta.k8s.io',
+    'json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    'json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+  ])('that has no replicas cannot be read, in whatever form: %s', async (form) => {
+    await api.expect(200, {
+      method: 'PATCH',
+      path: path.replace('/scale', ''),
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: null },
+    });
+    const refusal = await api.expect(500, { path: `${path}?includeObject=Nonsense`, headers: { accept: `application/${form}` } });
+    expect(messageOf(refusal)).toBe('Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+    await api.expect(200, {
+      method: 'PATCH',
+      path: path.replace('/scale', ''),
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: { replicas: 1 } },
+    });
+  });
+
   test('may be sent in protobuf', async () => {
     const scale = await api.expect(200, { path });
     const schema = schemaOfKind('autoscaling', 'v1', 'Scale');
