@@ -29,6 +29,7 @@ import type { AccessFiles } from './access.ts';
 import type { ServiceRoutes } from './admission.ts';
 import { bootstrapOptions } from './bootstrap.ts';
 import type { Foundation } from './foundation.ts';
+import type { OpenHistory } from './history.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { knownSchema } from './served-resources.ts';
 
@@ -58,6 +59,7 @@ export function createServers(
   objects: ObjectStores,
   authorization: Authorization,
   routes: ServiceRoutes,
+  history: OpenHistory | undefined,
 ): CreatedServers {
   const environment = endpointEnvironment(foundation, authorization);
   const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
@@ -65,9 +67,12 @@ export function createServers(
   const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
   const initialized = initializeStores(foundation, objects);
   const kube = kubeServer(parts, records, initialized, extensions.server.handle);
-  const aggregation = aggregatorServer(parts, extensions, kube);
+  const behind = history ? history.serve(foundation, objects, authorization, environment, kube) : kube.handle;
+  const aggregation = aggregatorServer(parts, extensions, kube, behind);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
-  const isSynced = [initialized, extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
+  // Nothing is taken from what a replay shows.
+  const allocators = foundation.replay ? undefined : objects.allocators.prepare();
+  const isSynced = [initialized, extensions.synced, authorization.synced, allocators, aggregation.synced];
   return {
     extensions: extensions.server,
     kube,
@@ -81,7 +86,7 @@ export function createServers(
   };
 }
 
-const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
+const endpointEnvironment = ({ options, registry, isEnabled, replay, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
   schemaOfKind: knownSchema,
   metrics: new EndpointMetrics(registry),
   minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -91,11 +96,11 @@ const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, 
   ...(isEnabled('AllowUnsafeMalformedObjectDeletion') && { unsafeDeletes: authorizer }),
   webSockets: watchSockets,
   random: Math.random,
-  now,
+  now: replay?.now ?? now,
 });
 
 function extensionsServer({ foundation, objects, routes, environment }: ServerParts, delegate: Handler): Extensions {
-  const { client, registry, report, now } = foundation;
+  const { client, registry, replay, report, now } = foundation;
   return createExtensions(
     {
       environment,
@@ -106,6 +111,7 @@ function extensionsServer({ foundation, objects, routes, environment }: ServerPa
       metrics: registry,
       webhookRoutes: routes.webhooks,
       isSingleWriter: objects.values.storage.engine.isSingleWriter,
+      replayed: replay,
       report,
       now,
     },
@@ -184,8 +190,8 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
   };
 }
 
-function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
-  const { client, registry, files, report, now, closers } = foundation;
+function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer, behind: Handler): Aggregator {
+  const { client, registry, files, replay, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
       environment,
@@ -193,12 +199,14 @@ function aggregatorServer({ foundation, objects, routes, environment }: ServerPa
       localVersions: [...kube.versions, ...extensions.server.versions],
       customVersions: extensions.customResources,
       remote: remoteEnvironment(foundation, routes),
+      // Those of a recording are not there.
+      reachesServers: replay === undefined,
       client,
       metrics: registry,
       report,
       now,
     },
-    kube.handle,
+    behind,
   );
   if (files.proxyClient) {
     files.proxyClient.onChange(() => aggregation.refreshTls());

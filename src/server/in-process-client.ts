@@ -1,3 +1,4 @@
+import { TimeSlice } from '../util/time-slice.ts';
 import { type NextObject, type SentObject, serverMade } from '../registry/write.ts';
 import type { Client, Concerns, DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import { clone } from '../schema/clone.ts';
@@ -230,6 +231,14 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       }
       if (signal.aborted) return;
       if (concerns(entry.bytes) && this.#isCurrent(entry)) visit(entry.object<T>());
+    }
+  }
+  async forEach(namespace: string, visit: (object: T) => void, signal: AbortSignal): Promise<void> {
+    const slice = new TimeSlice();
+    for (const entry of this.#atHand(this.#store.list(namespace, LIST_ALL)).entries) {
+      if (slice.isSpent) await slice.next();
+      if (signal.aborted) return;
+      visit(objectIn<T>(entry));
     }
   }
   onChange(listener: (object: T | undefined, old: T | undefined) => void, concerns: Concerns = () => true): () => void {

@@ -9,7 +9,7 @@ import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { CacheImage } from '../storage/cache/image.ts';
-import { type StoredCodec, withDecodeErrors } from '../storage/codec.ts';
+import { type StoredCodec, jsonCodec, withDecodeErrors } from '../storage/codec.ts';
 import { withCorruptObjects } from '../storage/corrupt-object.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import type { ResourceStorageMetrics, StorageMetrics } from '../storage/storage-metrics.ts';
@@ -36,6 +36,8 @@ export interface StoresOptions {
   reportInconsistency?: (message: string, details: Record<string, unknown>) => void;
   /** AllowUnsafeMalformedObjectDeletion */
   tellsCorrupt?: boolean;
+  /** --history */
+  annotatesWrites?: boolean;
   client: InProcessClient;
   now: () => Date;
   metrics: StorageMetrics;
@@ -110,9 +112,16 @@ export class Stores {
     return checker;
   }
 
-  #shared(): Pick<StoreParts, 'admission' | 'collectsGarbage' | 'deleteWorkers' | 'tellsCorrupt' | 'now'> {
-    const { admission, collectsGarbage, deleteWorkers, tellsCorrupt = false, now } = this.#options;
-    return { admission, collectsGarbage, deleteWorkers, tellsCorrupt, now };
+  #shared(): Pick<StoreParts, 'admission' | 'collectsGarbage' | 'deleteWorkers' | 'tellsCorrupt' | 'annotatesWrites' | 'now'> {
+    const { admission, collectsGarbage, deleteWorkers, tellsCorrupt = false, annotatesWrites = false, now } = this.#options;
+    return { admission, collectsGarbage, deleteWorkers, tellsCorrupt, annotatesWrites, now };
+  }
+
+  /** What clients would be sent of a value at this key. What no store of a built-in resource keeps is JSON. */
+  clientBytes(key: string, value: Buffer, revision: number): Buffer {
+    const prefix = [1, 2].map((slashes) => prefixOf(key, this.#options.keyPrefix, slashes)).find((each) => this.#caches.has(each));
+    const codec = prefix === undefined ? jsonCodec : this.#caches.get(prefix)!.codec;
+    return codec.toClientBytes(value, revision);
   }
 
   /** Values that can not be read are counted, and where that is asked for, told of by their keys. */
@@ -226,6 +235,14 @@ export class Stores {
 }
 
 const LATE_RETRY_MS = 1_000;
+
+/** Of a key: up to so many slashes behind the store's own prefix. */
+function prefixOf(key: string, start: string, slashes: number): string {
+  let end = start.length - 1;
+  for (let left = slashes; left > 0; left--) end = key.indexOf('/', end + 1);
+  return key.slice(0, end + 1);
+}
+
 const SAMPLE_OBJECTS = 16;
 const SAMPLE_KEPT_MS = 60_000;
 

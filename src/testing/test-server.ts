@@ -36,7 +36,7 @@ export async function startTestServer({ crds, objects, ...options }: TestServerO
 function testParts(clock: SimulatedClock): { settings: FactorySettings; parts: TestParts } {
   const requests = new RecordedRequests();
   const faults = new FaultInjector();
-  const testFilters = { requestRecord: requests.filterOfServer, faults: withFaults(faults) };
+  const testFilters = { observe: requests.observe, faults: withFaults(faults) };
   return { settings: { testFilters, clock }, parts: { requests, faults, clock } };
 }
 
@@ -80,6 +80,12 @@ class RunningTestServer implements TestServer {
 
   get caCertificate(): string {
     return this.#server.caCertificate;
+  }
+
+  consoleLink(): string {
+    const { consoleLink } = this.#server;
+    if (!consoleLink) throw new Error('the server has no console: start it with `console: true`');
+    return consoleLink();
   }
 
   /** The administrator's, by HTTPS as any client. */
