@@ -121,6 +121,7 @@ function LoadedObject({ object, live, place, resource }: LoadedObjectProps) {
         <div class="object">
           <YamlPane
             text={text}
+            revision={edit.value ? `edit ${edit.value.revision.value}` : `version ${object.metadata.resourceVersion ?? ''}`}
             label={`${resource.kind} ${place.name} as YAML`}
             isReadOnly={edit.value === undefined}
             owners={edit.value === undefined ? lineOwners : []}
