@@ -132,6 +132,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       ...(parts.console?.paths(parts, filters) ?? []),
     ]),
     unlistedPrefixes: debug?.prefixes ?? new Map(),
+    onPrepared: parts.console?.provide,
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
     onHookFinished: (name) => logger.module('hooks').verbose(1, 'A post-start hook has finished', { name }),
     onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),

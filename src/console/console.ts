@@ -10,6 +10,7 @@ import type { Clock } from '../util/clock.ts';
 import { Activity, type ActivitySources } from './activity.ts';
 import { cookieName } from './cookie.ts';
 import { certificateCredentials } from './credentials.ts';
+import { type ExplainOptions, explainHandler } from './explain.ts';
 import { RequestRecorder } from './request-recorder.ts';
 import { RequestStream } from './request-stream.ts';
 import { type ConsoleServer, SessionEndpoint } from './session-endpoint.ts';
@@ -60,6 +61,7 @@ export class Console {
     const endpoint = new SessionEndpoint({ ...auditing, sessions: this.#sessions, limit: this.#limit, authenticator, cookieName: this.#cookieName, server });
     return (next) => (request) => {
       const { isResourceRequest, path } = request.info;
+      sandboxDocument(request);
       if (isResourceRequest || !path.startsWith(ROOT) || AUTHORIZED_PATHS.has(path)) return next(request);
       if (path === '/console/session') return endpoint.serveSession(request);
       if (path === '/console/code') return endpoint.serveCode(request);
@@ -76,12 +78,13 @@ export class Console {
   }
 
   /** What is authorized as any path that is no resource. */
-  paths(sources: Omit<ActivitySources, 'recorded'>): Map<string, Handler> {
+  paths(sources: Omit<ActivitySources, 'recorded'>, explaining: ExplainOptions): Map<string, Handler> {
     const activity = new Activity({ ...sources, recorded: this.#recorder });
     this.#activity = activity;
     return new Map<string, Handler>([
-      ['/console/requests', reading((request) => this.#requests.serve(request))],
-      ['/console/activity', reading((request) => activity.serve(request))],
+      ['/console/explain', withMethod('POST', explainHandler(explaining))],
+      ['/console/requests', withMethod('GET', (request) => this.#requests.serve(request))],
+      ['/console/activity', withMethod('GET', (request) => activity.serve(request))],
     ]);
   }
 
@@ -100,13 +103,27 @@ export class Console {
   readonly #cookieName = (): string => cookieName(this.#options.port());
 }
 
-const reading =
-  (handler: Handler): Handler =>
+const withMethod =
+  (method: string, handler: Handler): Handler =>
   (request) => {
-    if (request.exchange.method === 'GET') return handler(request);
-    request.responseHeaders['allow'] = 'GET';
+    if (request.exchange.method === method) return handler(request);
+    request.responseHeaders['allow'] = method;
     throw genericMethodNotAllowed();
   };
+
+/** What browsers load to show it, and run the scripts of (Fetch Metadata, W3C). */
+const DOCUMENTS = new Set(['document', 'embed', 'frame', 'iframe', 'object']);
+const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
+
+/**
+ * A page that a pod or a service sends by `…/proxy/` has the console's origin, and could ask for its session: it gets an origin of its own. Our page brings its own
+ * policy; a backend's is added to this one. What comes by `kubectl proxy`, which says for whom it asks, is of another origin already.
+ */
+function sandboxDocument({ exchange: { headers }, responseHeaders }: IncomingRequest): void {
+  const destination = headers['sec-fetch-dest'];
+  if (destination === undefined || headers['x-forwarded-for'] !== undefined || !DOCUMENTS.has(String(destination))) return;
+  responseHeaders['content-security-policy'] = SANDBOX;
+}
 
 function redirect({ exchange }: IncomingRequest): void {
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw genericNotFound();

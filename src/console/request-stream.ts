@@ -1,4 +1,5 @@
 import type { ServerRequest } from '../endpoints/request.ts';
+import { onAbort } from '../util/on-abort.ts';
 import type { ResponseStream } from '../serving/exchange.ts';
 
 /** What is kept for whoever comes later. */
@@ -77,9 +78,10 @@ export class RequestStream {
     this.#readers.add(reader);
     const end = (): void => reader.end();
     const timer = setTimeout(end, MAX_STREAM_MS).unref();
-    request.signal?.addEventListener('abort', end, { once: true });
+    const stopWaiting = request.signal && onAbort(request.signal, end);
     request.exchange.onClose(() => {
       clearTimeout(timer);
+      stopWaiting?.();
       this.#readers.delete(reader);
     });
     reader.wake();

@@ -1,5 +1,6 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { LatencyPart, RequestWait } from '../registry/request-context.ts';
+import type { StepObserver } from '../registry/step-observer.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../api/user.ts';
@@ -60,6 +61,8 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
+  /** Set where the request is rehearsed. */
+  observer: StepObserver | undefined = undefined;
   /** Where `logWarning` writes to. */
   warningLog: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
   /** Called when the request is over, where it took SLOW_MS or more. */

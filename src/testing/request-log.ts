@@ -1,6 +1,6 @@
 import { resourceOf } from '../faults/injector.ts';
 import { EXEMPT_AGENT } from '../faults/filter.ts';
-import { type RequestObserver, withRequestObserver } from '../server/filters/request-observer.ts';
+import type { RequestObserver } from '../server/filters/request-observer.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
 import type { RecordedRequest, RequestLog, RequestMatch } from './recorded-request.ts';
 
@@ -54,7 +54,7 @@ export class RecordedRequests implements RequestLog {
   readonly #waiting = new Set<(entry: RecordedRequest) => void>();
 
   /** Records each request when it comes, and completes the record when it is over. */
-  readonly #observe: RequestObserver = (request) => {
+  readonly observe: RequestObserver = (request) => {
     if (request.userAgent === EXEMPT_AGENT) return undefined;
     const entry = new Entry(request);
     this.#entries.push(entry);
@@ -69,7 +69,6 @@ export class RecordedRequests implements RequestLog {
       },
     };
   };
-  readonly filterOfServer = withRequestObserver(this.#observe);
 
   all(): readonly RecordedRequest[] {
     return this.#entries;

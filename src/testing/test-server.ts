@@ -36,7 +36,7 @@ export async function startTestServer({ crds, objects, ...options }: TestServerO
 function testParts(clock: SimulatedClock): { settings: FactorySettings; parts: TestParts } {
   const requests = new RecordedRequests();
   const faults = new FaultInjector();
-  const testFilters = { requestRecord: requests.filterOfServer, faults: withFaults(faults) };
+  const testFilters = { observe: requests.observe, faults: withFaults(faults) };
   return { settings: { testFilters, clock }, parts: { requests, faults, clock } };
 }
 

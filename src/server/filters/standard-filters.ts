@@ -73,7 +73,7 @@ export interface StandardFilterOptions {
   /** Sends requests on that only other servers can serve; absent where nobody does. */
   peers?: Filter | undefined;
   /** Of those that only tests have; absent from all other servers. */
-  testFilters?: Partial<Record<'requestRecord' | 'faults', Filter>> | undefined;
+  testFilters?: { observe?: RequestObserver; faults?: Filter } | undefined;
 }
 
 /** What `--console` adds. */
@@ -92,7 +92,7 @@ export interface FrontAuditing {
 
 /** The filters of a server with these options; what is switched off is left out of the chain. */
 export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
-  const { audit, metrics, signals } = options;
+  const { audit, metrics, signals, testFilters } = options;
   const onRefused = audit && ((request: IncomingRequest): void => auditRefusal(audit.auditor, request));
   const auditFilter = audit && withAudit(audit);
   const refused = options.refusedFingerprints && withRefusedRequests(options.refusedFingerprints);
@@ -134,7 +134,8 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.storageVersions && { storageVersions: withStorageVersionBarrier(options.storageVersions) }),
     ...(options.peers && { peers: options.peers }),
     requestMetrics: withRequestMetrics(metrics),
-    ...options.testFilters,
+    ...(testFilters?.observe && { requestRecord: withRequestObserver(testFilters.observe) }),
+    ...(testFilters?.faults && { faults: testFilters.faults }),
   };
 }
 
