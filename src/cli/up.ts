@@ -18,13 +18,16 @@ import { onAbort } from '../util/on-abort.ts';
 /** Reachable from this machine only, unless --bind-address says otherwise. */
 const LOCAL_ADDRESS = '127.0.0.1';
 
+/** What is kept of the past, unless --history says otherwise. */
+const UP_HISTORY = '24h,64Mi';
+
 /** A cluster for this machine: a store, certificates and an administrator's kubeconfig in the data folder, and a banner that says how to use it. */
 export async function up(args: readonly string[], output: Output, settings: Partial<RunSettings> = {}): Promise<void> {
   const { flags, serverArgs } = takeUpFlags(args);
   const { options: serverFlags, given } = parseFlags(serverArgs);
   const bindAddress = given.has('bind-address') ? serverFlags.bindAddress : LOCAL_ADDRESS;
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
-  // Sessions are known to one process.
+  // Sessions are known to one process, and workers share no history.
   const hasConsole = serverFlags.workers === '' || serverFlags.workers === '0';
   const defaults = {
     'bind-address': LOCAL_ADDRESS,
@@ -32,6 +35,7 @@ export async function up(args: readonly string[], output: Output, settings: Part
     'authorization-mode': 'RBAC',
     controllers: '*',
     console: String(hasConsole),
+    history: given.has('workers') || given.has('etcd-servers-overrides') ? '' : UP_HISTORY,
   } as const;
   const cluster = prepareCluster(serverArgs, defaults);
   if (flags.detach) return detach(args, cluster, flags, output);

@@ -260,6 +260,7 @@ function filterOptions({
     peers: peers?.filter,
     console: console && { observe: console.observe, serve: (front) => console.filter(authenticator, front) },
     testFilters,
+    readOnlyRefusal: foundation.replay?.refusal,
     storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),
     maxRequestsInFlight: shareOf(options.maxRequestsInflight, foundation.worker),

@@ -11,12 +11,15 @@ import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { debugRoutes, frontOptions } from './front-options.ts';
+import type { OpenHistory } from './history.ts';
 import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
 import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
+import { dropWriters } from './replay/replay.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
+import type { StoredValues } from './stored-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
@@ -33,16 +36,17 @@ import { systemClock } from '../util/clock.ts';
 export const createServer: ServerFactory = async (
   options,
   logger,
-  { refusedFingerprints, worker, testFilters, image, clock = systemClock, consoleFolder } = {},
+  { refusedFingerprints, worker, testFilters, image, replay, clock = systemClock, consoleFolder } = {},
 ) => {
   const stop = new AbortController();
   const closers = new Closers();
   const phaseEnded = startUpLog(logger);
   try {
-    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, clock });
+    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, replay, clock });
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
     const values = await openSeededValues(foundation, access);
+    const history = await openHistoryIfAsked(foundation, values);
     phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
@@ -50,12 +54,13 @@ export const createServer: ServerFactory = async (
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
-    const servers = createServers(foundation, access, objects, authorization, routes);
+    const servers = createServers(foundation, access, objects, authorization, routes, history);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers), ...leaderElectionHooks(foundation, objects));
     const storageVersions = recordStorageVersions(foundation, servers);
     const peers = await openPeersIfAsked(foundation, servers);
     phaseEnded('servers');
     await servers.synced;
+    if (replay) dropWriters(servers);
     phaseEnded('custom resources');
     const console = await openConsoleIfAsked(foundation, consoleFolder);
     const parts = { foundation, access, objects, authorization, servers, peers, console, storageVersions, refusedFingerprints, testFilters };
@@ -99,10 +104,17 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
   const profilers = new InspectorSessions();
-  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation)) };
+  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation, objects)) };
   const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
+}
+
+/** --history */
+async function openHistoryIfAsked(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
+  if (!foundation.keeping) return undefined;
+  const { openHistory } = await import('./history.ts');
+  return openHistory(foundation, values);
 }
 
 /** Most servers are alone, or all of one version. */
@@ -131,10 +143,10 @@ async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, 
 }
 
 /** `--fault-config-file`: of a server that tests of any language talk to. */
-async function openFaultsIfAsked({ options, logger }: Foundation): Promise<FactorySettings['testFilters']> {
+async function openFaultsIfAsked({ options, logger }: Foundation, { stores }: ObjectStores): Promise<FactorySettings['testFilters']> {
   if (options.faultConfigFile === '') return undefined;
   const { openFaults } = await import('./faults.ts');
-  return { faults: openFaults(options.faultConfigFile, logger) };
+  return { faults: openFaults(options.faultConfigFile, logger, () => stores.revision) };
 }
 
 /** Most servers trace nothing, and need not load what it takes. */

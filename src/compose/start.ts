@@ -6,6 +6,7 @@ import { makeMissingFiles } from './generated-files.ts';
 import type { Logger } from './logger.ts';
 import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
 import type { ServerImage, ServerState } from './server-image.ts';
+import type { Replay } from './replay/replay.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 import type { Clock } from '../util/clock.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
@@ -43,6 +44,8 @@ export interface FactorySettings {
   testFilters?: StandardFilterOptions['testFilters'];
   /** What the memory store begins with: another server's state. */
   image?: ServerImage | undefined;
+  /** What is served in place of a store: nothing is written, and nothing runs that would. */
+  replay?: Replay | undefined;
   /** Where a test tells the time. */
   clock?: Clock;
   /** Where a test has the files of the console; else they are beside the bundle. */

@@ -47,6 +47,8 @@ export interface ServerRequest extends RequestContext {
   errorMessage?: string;
   /** Set by handlers that know no protobuf: errors are not written in it either. */
   failsWithoutProtobuf?: boolean;
+  /** Set by a fault of a test: a read that takes what is at hand is answered as of this revision, where the store still has it. */
+  asOf?: number | undefined;
   /** Absent where nothing of the request is recorded. */
   readonly audit?: AuditRecorder | undefined;
 }

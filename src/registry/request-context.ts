@@ -26,6 +26,10 @@ export const LARGE_BYTES = 64 * 1024;
 export interface RequestContext {
   user: User;
   userAgent: string;
+  /** Who was authenticated, whomever it impersonates. Absent where nobody had to be. */
+  readonly clientName?: string;
+  /** Absent where the work is no request's. */
+  readonly auditId?: string;
   /** Shown to the client in a `Warning: 299` header; equal texts once. */
   warn(text: string): void;
   /** Recorded with the request's audit event, where its level is that or a higher one; `Metadata` where none is named. */

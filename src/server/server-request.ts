@@ -61,6 +61,7 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
+  asOf: number | undefined = undefined;
   /** Set where the request is rehearsed. */
   observer: StepObserver | undefined = undefined;
   /** Where `logWarning` writes to. */

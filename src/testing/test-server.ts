@@ -47,7 +47,7 @@ async function forkOf(origin: EmbeddedServer, { aheadMs }: SimulatedClock): Prom
 
 interface TestParts {
   requests: RequestLog;
-  faults: Faults;
+  faults: FaultInjector;
   clock: SimulatedClock;
 }
 
@@ -62,6 +62,7 @@ class RunningTestServer implements TestServer {
     this.#server = server;
     this.requests = requests;
     this.faults = faults;
+    if (server.state) faults.followRevision(() => server.state!.revision);
     this.clock = clock;
   }
 

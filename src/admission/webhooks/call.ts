@@ -6,6 +6,7 @@ import type { AskedPlugin } from '../../registry/step-observer.ts';
 import { type ApiError, isApiError, badRequest, internalError, timeout, webhookDenied } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { stringifyJson } from '../../encoding/json.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import type { AdmissionMetrics, WebhookType } from '../metrics.ts';
 import type { Invocation } from './match.ts';
@@ -54,10 +55,22 @@ export async function callWebhook(
   );
   const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal, attributes.context.traceparent), name);
   const response = await readResponse(answer, review, isMutating).catch((error: unknown) => fail(name, 'received invalid webhook response', error));
-  for (const [key, value] of Object.entries(response.auditAnnotations)) annotateForOthers(attributes, `${name}/${key}`, value);
-  for (const warning of response.warnings) attributes.context.warn(warning);
+  await passOn(response, name, attributes);
   if (!response.allowed) throw new WebhookRefusal(webhookDenied(name, response.status));
   return response;
+}
+
+/** An answer has room for ten thousands of them. */
+async function passOn({ auditAnnotations, warnings }: AdmissionResponse, name: string, attributes: AdmissionAttributes): Promise<void> {
+  const slice = new TimeSlice();
+  for (const [key, value] of Object.entries(auditAnnotations)) {
+    annotateForOthers(attributes, `${name}/${key}`, value);
+    if (slice.isSpent) await slice.next();
+  }
+  for (const warning of warnings) {
+    attributes.context.warn(warning);
+    if (slice.isSpent) await slice.next();
+  }
 }
 
 const CALL = 'failed to call webhook';

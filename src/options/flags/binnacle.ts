@@ -26,6 +26,18 @@ Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
     int,
     'With --supervised: how large the heap of JavaScript objects may become before V8 ends the server process, which is then started again. 0 leaves it to Node, which takes half of the memory of the machine, and 4 GiB at the most.',
   ),
+  history: flag(
+    string,
+    'Keeps every version of every object, with who made it, for so long (24h), up to so many bytes (256Mi), or both (24h,256Mi): see docs/history.md. Empty for no history, as by default; `binnacle up` keeps 24h,64Mi.',
+  ),
+  'history-exclude': flag(strings, 'Resources of which no history is kept: resource.group, or the resource alone for the core group.', {
+    default: ['leases.coordination.k8s.io', 'events'],
+  }),
+  'history-secrets': flag(
+    string,
+    'What the history keeps of the values in Secrets: keys (only which of them changed), hashed (hashes, by which equal values can be told), or encrypted (with the provider that --encryption-provider-config has for secrets).',
+    { default: 'keys' },
+  ),
   'livez-stall-limit': flag(
     duration,
     'The check event-loop of /livez, /healthz and /readyz fails for half a minute after the event loop has stood still for longer than this. 0 for no such check.',

@@ -32,6 +32,7 @@ export const FILTER_ORDER = [
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'refusedRequestsOfUser', // --supervised
   'impersonation', // is authorized itself, then replaces the user for all that follows
+  'readOnly', // binnacle replay
   'faults', // --fault-config-file, or a test; behind impersonation, since rules name users
   'concurrencyLimit', // priority and fairness, or --max-requests-inflight in its place
   'authorization',

@@ -19,6 +19,7 @@ import type { FilterName } from './order.ts';
 import { type RequestFault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
+import { withReadOnly } from './read-only.ts';
 import { withRefusedRequests } from './refused-requests.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
@@ -72,6 +73,8 @@ export interface StandardFilterOptions {
   storageVersions?: StorageVersionBarrier | undefined;
   /** Sends requests on that only other servers can serve; absent where nobody does. */
   peers?: Filter | undefined;
+  /** Where there is nothing to be written to: what is said to whoever tries. */
+  readOnlyRefusal?: string | undefined;
   /** Of those that only tests have; absent from all other servers. */
   testFilters?: { observe?: RequestObserver; faults?: Filter } | undefined;
 }
@@ -123,6 +126,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(auditFilter && { audit: auditFilter }),
     impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true, metrics),
+    ...(options.readOnlyRefusal !== undefined && { readOnly: withReadOnly(options.readOnlyRefusal) }),
     concurrencyLimit: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
       : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),

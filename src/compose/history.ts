@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { storedObject, storedResource } from '../apis/stored-resources.ts';
+import { schemaOf } from '../apis/facts/schemas.ts';
+import { qualifiedResource } from '../api/api-object.ts';
+import type { Authorization } from '../authorization/modes.ts';
+import type { Handler } from '../endpoints/request.ts';
+import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { HISTORY_GROUP, HISTORY_VERSION, changeDefinition } from '../history/api/change-definition.ts';
+import { ChangesStore } from '../history/api/changes-store.ts';
+import { type HistoryApi, historyHandler } from '../history/api/history-handler.ts';
+import { PastEntry } from '../history/api/past-cache.ts';
+import { type HistoryDatabase, MemoryHistoryDatabase } from '../history/kept/history-database.ts';
+import { KeptHistory } from '../history/kept/kept-history.ts';
+import { SecretGuard, type SecretGuardOptions, type ValueSealer } from '../history/kept/secret-guard.ts';
+import { StoreRecording } from '../history/kept/store-recording.ts';
+import { storageVersionHashOf } from '../registry/api-version.ts';
+import type { GenericServer } from '../server/generic-server.ts';
+import { withResourceVersion } from '../storage/client-json.ts';
+import type { Encryption } from '../storage/encryption/encryption.ts';
+import { ENCRYPTED_PREFIX } from '../storage/unreadable.ts';
+import type { Foundation } from './foundation.ts';
+import type { ObjectStores } from './object-stores.ts';
+import type { StoredValues } from './stored-values.ts';
+
+/** The history of the store, and how it is read. */
+export interface OpenHistory {
+  serve: ServeHistory;
+}
+
+/** Serves the group history.binnacle.dev; answers what the aggregator is to hand requests on to. */
+type ServeHistory = (
+  foundation: Foundation,
+  objects: ObjectStores,
+  authorization: Authorization,
+  environment: EndpointEnvironment,
+  kube: GenericServer,
+) => Handler;
+
+/** --history: from now on every change is recorded. Undefined where none is kept. */
+export async function openHistory(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
+  const { options, clock, logger, registry, closers, keeping } = foundation;
+  const limits = options.historyBounds;
+  if (!limits || !keeping) return undefined;
+  const prefix = `${options.etcdPrefix}/`;
+  const database = await openDatabase(foundation);
+  const guard = new SecretGuard({
+    mode: options.historySecrets as SecretGuardOptions['mode'],
+    isSecret: (key) => key.startsWith(`${prefix}secrets/`),
+    hashKey: randomBytes(32),
+    decode: (_key, value) => value,
+    sealer: sealerOf(values.encryption, prefix),
+  });
+  const changes = registry.family('binnacle_history_changes_total').with();
+  const pruned = registry.family('binnacle_history_pruned_changes_total').with();
+  const { engine } = values.storage;
+  const recording = await StoreRecording.start({
+    engine,
+    prefix,
+    clock,
+    isRecorded: keeping.keeps,
+    onRestart: (error) => logger.warn('The history begins anew: what came in between is not known', { error }),
+    open: (revision, isKnown) =>
+      KeptHistory.open(
+        {
+          database,
+          clock,
+          limits,
+          guard,
+          observer: {
+            recorded: (count) => changes.inc(count),
+            pruned: (count) => pruned.inc(count),
+            failed: (error) => logger.error('The history could not be written; it is tried again', { error }),
+          },
+          onDurable: (durable) => engine.keptChanges?.release(durable),
+        },
+        revision,
+        isKnown,
+      ),
+  });
+  keeping.needsPrevious = (key) => !guard.isPlain(key) || recording.history.isNew(key);
+  closers.add(() => recording.close());
+  registry.onCollect(() => {
+    const { queued, sizeBytes, objects } = recording.history.statistics;
+    registry.family('binnacle_history_queued_changes').with().set(queued);
+    registry.family('binnacle_history_size_bytes').with().set(sizeBytes);
+    registry.family('binnacle_history_objects').with().set(objects);
+  });
+  return { serve: (...parts) => serveHistory(recording, guard, ...parts) };
+}
+
+async function openDatabase({ options }: Foundation): Promise<HistoryDatabase> {
+  if (options.storageBackend === 'memory') return new MemoryHistoryDatabase();
+  const { LmdbHistoryDatabase } = await import('../history/kept/lmdb-history-database.ts');
+  return LmdbHistoryDatabase.open(join(options.dataDir, 'history'));
+}
+
+function sealerOf(encryption: Encryption | undefined, prefix: string): ValueSealer | undefined {
+  if (!encryption) return undefined;
+  const contextOf = (key: string) => {
+    const resource = storedResource(key.slice(prefix.length));
+    return { transformer: encryption.transformerFor(resource), context: { key, resource: qualifiedResource(resource) } };
+  };
+  return {
+    async seal(key, value) {
+      const { transformer, context } = contextOf(key);
+      const sealed = await transformer.toStorage(value, context);
+      return sealed.subarray(0, ENCRYPTED_PREFIX.length).equals(ENCRYPTED_PREFIX) ? sealed : undefined;
+    },
+    async open(key, value) {
+      const { transformer, context } = contextOf(key);
+      return (await transformer.fromStorage(value, context)).value;
+    },
+  };
+}
+
+const PRIORITY = { groupPriorityMinimum: 1_000, versionPriority: 100 };
+
+function serveHistory(
+  recording: StoreRecording,
+  guard: SecretGuard,
+  ...[{ options, servers, keeping }, { stores, admission }, { authorizer }, environment, kube]: Parameters<ServeHistory>
+): Handler {
+  const prefix = `${options.etcdPrefix}/`;
+  const definition = changeDefinition(schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'));
+  const opened = async (key: string, value: Buffer, isSealed: boolean): Promise<Buffer> => (isSealed ? guard.open(key, value) : value);
+  const reading: HistoryApi['reading'] = {
+    placeOf: (key) => storedObject(key.slice(prefix.length)),
+    clientBytes: async (key, { value, isSealed, revision }) =>
+      guard.isMasked(key) ? withResourceVersion(value, revision) : stores.clientBytes(key, await opened(key, value, isSealed), revision),
+  };
+  const api: HistoryApi = {
+    recording,
+    reading,
+    definition,
+    admission,
+    authorizer,
+    servers: () => servers.value,
+    isRecorded: keeping!.keeps,
+    async entryOf(cache, key, { value, isSealed, revision }) {
+      if (guard.isMasked(key)) return new PastEntry(key, revision, withResourceVersion(value, revision));
+      return cache.entryAt(key, await opened(key, value, isSealed), revision);
+    },
+    shown: (entry) => (guard.isMasked(entry.key) ? new PastEntry(entry.key, entry.revision, guard.mask(entry.bytes, entry.revision)) : entry),
+  };
+  // Requests get a store of their own; discovery and OpenAPI ask this one for its definition.
+  const store = new ChangesStore({ history: recording.history, reading, definition, admission, maySee: () => false, fromMs: 0, toMs: 0, isNewestFirst: false });
+  const served = definition.served[0]!;
+  const changes = { definition, served, store, subresources: {}, storageVersionHash: storageVersionHashOf(definition), isCustom: true };
+  kube.install({ group: HISTORY_GROUP, version: HISTORY_VERSION, ...PRIORITY, resources: new Map([['changes', changes]]) });
+  return historyHandler(api, { store, served, isCustom: true, environment }, kube.handle);
+}
