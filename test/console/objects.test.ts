@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ConsoleBrowser, hasChromium } from './browser.ts';
+import { ConsoleBrowser, SOON, hasChromium } from './browser.ts';
 
 const consoleBrowser = new ConsoleBrowser(['--controllers=*']);
 const api = () => consoleBrowser.server.client();
@@ -132,7 +132,7 @@ describe.runIf(hasChromium)('editing', () => {
     await page.getByRole('button', { name: 'Check by dry run' }).click();
     await page.getByRole('region', { name: 'What would change' }).waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(async () => (await api().get(`${CONFIG_MAPS}/contested`)).data).toEqual({ mine: '2', theirs: '3' });
+    await expect.poll(async () => (await api().get(`${CONFIG_MAPS}/contested`)).data, SOON).toEqual({ mine: '2', theirs: '3' });
   });
 
   test('that the server refuses says why', async () => {
