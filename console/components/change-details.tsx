@@ -1,4 +1,4 @@
-import { type Change, addressOf, authorOf } from '../history/change.ts';
+import { type Change, addressOf, authorOf, valueText } from '../history/change.ts';
 import { shortAgent } from '../server/activity.ts';
 
 interface ChangeDetailsProps {
@@ -38,5 +38,3 @@ export function ChangeDetails({ change, hasObject }: ChangeDetailsProps) {
     </div>
   );
 }
-
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -5,7 +5,7 @@ import { CodeBadge } from '../components/code-badge.tsx';
 import { ExplainedSteps } from '../components/explained-steps.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { commandLine } from '../objects/kubectl.ts';
-import { type ExplainRequest, type Explanation, parseRequestLine } from '../server/explanation.ts';
+import { type ExplainRequest, type ExplainedStep, type Explanation, parseRequestLine } from '../server/explanation.ts';
 import { useApp } from '../state/app.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -134,6 +134,7 @@ export function ExplainView() {
                 <p class="verdict">
                   <CodeBadge code={answer.value.response.code} /> {verdictOf(answer.value)}
                 </p>
+                {refusalOf(answer.value) !== undefined && <p class="refusal">{refusalOf(answer.value)}</p>}
                 <ExplainedSteps steps={answer.value.steps} />
               </>
             )}
@@ -148,8 +149,13 @@ export function ExplainView() {
   );
 }
 
+/** What the step that refused it said. */
+const refusalOf = ({ steps }: Explanation): string | undefined => steps.find(isRefusing)?.message;
+
+const isRefusing = ({ result }: ExplainedStep): boolean => result === 'denied' || result === 'failed';
+
 function verdictOf({ steps, response }: Explanation): string {
-  const refusing = steps.find(({ result }) => result === 'denied' || result === 'failed');
+  const refusing = steps.find(isRefusing);
   if (refusing === undefined) return response.code < 400 ? 'The server would do it.' : 'No step refused it, and yet it was not done.';
   return `Refused in ${refusing.name}${refusing.plugin === undefined ? '' : ` by ${refusing.plugin}`}.`;
 }

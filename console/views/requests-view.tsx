@@ -35,7 +35,7 @@ export function RequestsView() {
     <div class="view">
       <div class="toolbar">
         <h1>Requests</h1>
-        <span class={`live ${isPaused.value ? 'past' : 'live'}`} role="status">
+        <span class={`live state-${isPaused.value ? 'past' : 'live'}`} role="status">
           {isPaused.value ? 'Paused' : 'Live'}
         </span>
         {requestLog.dropped.value > 0 && <span class="muted">{requestLog.dropped.value.toLocaleString('en')} were too fast to show</span>}
