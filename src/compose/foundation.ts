@@ -11,6 +11,7 @@ import type { WorkerLink } from '../workers/worker-link.ts';
 import type { Clock } from '../util/clock.ts';
 import { type HistoryKeeping, historyKeeping } from './history-keys.ts';
 import { Provided } from './provided.ts';
+import type { Replay } from './replay/replay.ts';
 import type { ServerImage } from './server-image.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
@@ -22,6 +23,8 @@ export interface Foundation {
   worker: WorkerLink | undefined;
   /** What the store begins with, where that is another server's state. */
   image: ServerImage | undefined;
+  /** What is served in place of a store. */
+  replay: Replay | undefined;
   logger: Logger;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -57,21 +60,23 @@ export async function openFoundation({
   closers,
   worker,
   image,
+  replay,
   clock,
-}: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'clock'>): Promise<Foundation> {
-  const registry = new MetricRegistry(await openMetricSelection(options));
+}: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'replay' | 'clock'>): Promise<Foundation> {
+  const registry = new MetricRegistry(await openMetricSelection(options), undefined, options.featureGates.isEnabled('NativeHistograms'));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());
   const keeping = historyKeeping(options);
   const route = { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl, image: image?.store, clock, keeping };
-  const storage = await openStorage(options, logger, registry, route);
+  const storage = replay?.storage ?? (await openStorage(options, logger, registry, route));
   closers.addStorage(() => storage.close());
   const securePort = new Provided<number>('port');
   return {
     options,
     worker,
     image,
+    replay,
     logger,
     isEnabled: (gate) => options.featureGates.isEnabled(gate),
     clock,

@@ -134,6 +134,16 @@ export class MemoryEngine extends LocalEngine {
     return revision;
   }
 
+  /** Takes over a change of another store, with the revision that it has there. Undefined: it was deleted. Revisions only go on. */
+  protected applyAt(revision: number, key: string, value: Buffer | undefined): void {
+    this.assertOpen();
+    const previous = this.#stored.get(key);
+    if (value === undefined && !previous) return;
+    if (value === undefined) this.#stored.delete(key);
+    else this.#stored.set(key, { key, value, revision, createdRevision: previous?.createdRevision ?? revision, version: (previous?.version ?? 0) + 1 });
+    this.log.publish([{ type: value === undefined ? 'delete' : 'put', key, revision, value, previous }]);
+  }
+
   async leases(): Promise<StoredLeases> {
     return { granted: [...this.#leases.values()], expiries: [...this.#expiries.keys()] };
   }
