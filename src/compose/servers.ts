@@ -132,6 +132,7 @@ function kubeServer({ foundation, access, objects, authorization, environment }:
       bootstrap: bootstrapOptions(foundation, access.isRbacOn),
       records,
       isServed: objects.isServed,
+      isPartial: foundation.replay !== undefined,
       isEnabled,
       componentStatuses: new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore,
     },
