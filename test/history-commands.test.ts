@@ -78,11 +78,17 @@ test('a recording: who changed what, what it led to, and the cluster of any mome
   const before = new Date(fromMs).toISOString();
   const ofFile = ['--file', file];
 
-  expect(plain(await run('log', 'deploy/web', ...ofFile))).toEqual([
-    'TIME  kubectl-create  first seen',
-    'TIME  kubectl-set  spec.template.spec.containers[0].image: "web:1" → "web:2"',
+  const images = ['get', 'deploy,rs,pods', '-n', 'shop', '-o', 'custom-columns=KIND:.kind,NAME:.metadata.name,IMAGE:..image', '--no-headers'];
+  const atEnd = (...command: string[]): Promise<Result> => run('at', '-0s', ...ofFile, '--', ...command);
+  const [logged, changed, blamed, caused, causedJson] = await Promise.all([
+    run('log', 'deploy/web', ...ofFile),
+    run('diff', '--from', before, '-n', 'shop', ...ofFile),
+    run('blame', 'deploy/web', '-n', 'shop', ...ofFile),
+    run('why', 'pod/web-2-a', '-n', 'shop', ...ofFile),
+    run('why', 'pod/web-2-a', '-o', 'json', ...ofFile),
   ]);
-  expect(plain(await run('diff', '--from', before, '-n', 'shop', ...ofFile))).toEqual([
+  expect(plain(logged)).toEqual(['TIME  kubectl-create  first seen', 'TIME  kubectl-set  spec.template.spec.containers[0].image: "web:1" → "web:2"']);
+  expect(plain(changed)).toEqual([
     'shop',
     '├── ~ deployment/web',
     '│   └── spec.template.spec.containers[0].image: "web:1" → "web:2"',
@@ -90,36 +96,37 @@ test('a recording: who changed what, what it led to, and the cluster of any mome
     '├── + pod/web-2-a',
     '└── + event/web-2-a.1',
   ]);
-  const blamed = plain(await run('blame', 'deploy/web', '-n', 'shop', ...ofFile));
-  expect(blamed).toContain('TIME  kubectl-set     spec.template.spec.containers[name=web].image: "web:2"  (before: "web:1")');
-  expect(blamed).toContain('TIME  kubectl-create  spec.template.spec.containers[name=web].name: "web"');
-  expect(plain(await run('why', 'pod/web-2-a', '-n', 'shop', ...ofFile))).toEqual([
+  expect(plain(blamed)).toContain('TIME  kubectl-set     spec.template.spec.containers[name=web].image: "web:2"  (before: "web:1")');
+  expect(plain(blamed)).toContain('TIME  kubectl-create  spec.template.spec.containers[name=web].name: "web"');
+  expect(plain(caused)).toEqual([
     'TIME  deployment/web -n shop  kubectl-set  spec.template.spec.containers[0].image: "web:1" → "web:2"',
     '└─ TIME  replicaset/web-2  kube-controller-manager  created',
     '   └─ TIME  pod/web-2-a  kube-controller-manager  created',
     '      └─ TIME  kubelet  BackOff: Back-off restarting failed container web',
   ]);
-  const cause = JSON.parse((await run('why', 'pod/web-2-a', '-o', 'json', ...ofFile)).stdout) as {
-    chain: { resource: string }[];
-    events: { reason: string }[];
-  };
+  const cause = JSON.parse(causedJson.stdout) as { chain: { resource: string }[]; events: { reason: string }[] };
   expect(cause.chain.map(({ resource }) => resource)).toEqual(['deployments', 'replicasets', 'pods']);
   expect(cause.events.map(({ reason }) => reason)).toEqual(['BackOff']);
 
-  const images = ['get', 'deploy,rs,pods', '-n', 'shop', '-o', 'custom-columns=KIND:.kind,NAME:.metadata.name,IMAGE:..image', '--no-headers'];
-  expect(plain(await run('at', before, ...ofFile, '--', KUBECTL, ...images))).toEqual(['Deployment   web   web:1']);
-  expect(plain(await run('at', '-0s', ...ofFile, '--', KUBECTL, ...images)).map((line) => line.split(/ +/))).toEqual([
+  const [then, now, refused, asked, ended] = await Promise.all([
+    run('at', before, ...ofFile, '--', KUBECTL, ...images),
+    atEnd(KUBECTL, ...images),
+    atEnd(KUBECTL, 'delete', 'deploy', 'web', '-n', 'shop'),
+    atEnd(KUBECTL, 'auth', 'can-i', 'delete', 'pods', '--as=bob'),
+    atEnd('sh', '-c', 'exit 7'),
+  ]);
+  expect(plain(then)).toEqual(['Deployment   web   web:1']);
+  expect(plain(now).map((line) => line.split(/ +/))).toEqual([
     ['Deployment', 'web', 'web:2'],
     ['ReplicaSet', 'web-2', 'web:2'],
     ['Pod', 'web-2-a', 'web:2'],
   ]);
-  const refused = await run('at', '-0s', ...ofFile, '--', KUBECTL, 'delete', 'deploy', 'web', '-n', 'shop');
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
     /^Error from server \(MethodNotAllowed\): this is https:\/\/127\.0\.0\.1:\d+ as it was at [\d-]+T[\d:.]+Z: a recording can be read, and nothing else\n$/,
   );
-  expect((await run('at', '-0s', ...ofFile, '--', KUBECTL, 'auth', 'can-i', 'delete', 'pods', '--as=bob')).stdout).toBe('no\n');
-  expect((await run('at', '-0s', ...ofFile, '--', 'sh', '-c', 'exit 7')).code).toBe(7);
+  expect(asked.stdout).toBe('no\n');
+  expect(ended.code).toBe(7);
 });
 
 test('replay: time passes for whoever watches, until it is stopped', { timeout: 120_000 }, async () => {
@@ -184,6 +191,14 @@ test("a server's own history: users, undo and restore", { timeout: 120_000 }, as
     '    └── spec.template.spec.containers[0].image: "web:1" → "web:2"',
   ]);
 
+  await patch(server, `${APPS}/replicasets/web-2?fieldManager=kube-controller-manager`, { spec: { replicas: 0 } });
+  await server.client().expect(200, { method: 'DELETE', path: `${SHOP}/pods/web-2-a`, body: { gracePeriodSeconds: 0 } });
+  expect(plain(await commands('why', 'pod/web-2-a', '-n', 'shop')).slice(-3)).toEqual([
+    'What came before its deletion:',
+    'TIME  replicaset/web-2 -n shop  admin via kube-controller-manager  patch  spec.replicas: 1 → 0  CHANGE',
+    '└─ TIME  pod/web-2-a  admin  delete  CHANGE',
+  ]);
+
   const change = await changeOf(commands, 'deploy/web', ({ managers }) => String(managers) === 'kubectl-set');
   const effect = ['CHANGE, by admin via kubectl-set at TIME', '~ deployment/web -n shop', '    spec.template.spec.containers[0].image: "web:2" → "web:1"'];
   expect(await commands('undo', change)).toMatchObject({ code: 1, stderr: 'error: nothing was changed: give --yes to do it\n' });
@@ -207,11 +222,12 @@ test("a server's own history: users, undo and restore", { timeout: 120_000 }, as
     '    metadata.annotations: {"a":"b"} → none',
     'deployment/web -n shop: changed',
   ]);
-  const made = await changeOf(commands, 'rs/web-2', ({ type }) => type === 'created');
+  await server.client().create(`${SHOP}/configmaps`, { metadata: { name: 'extra' }, data: { a: '1' } });
+  const made = await changeOf(commands, 'cm/extra', ({ type }) => type === 'created');
   expect((await commands('undo', made, '--dry-run')).code).toBe(0);
-  expect((await commands('undo', made, '--yes')).stdout).toMatch(/replicaset\/web-2 -n shop: deleted\n$/);
-  const gone = await changeOf(commands, 'rs/web-2', ({ type }) => type === 'deleted');
-  expect((await commands('undo', gone, '--yes')).stdout).toMatch(/replicaset\/web-2 -n shop: created\n$/);
+  expect((await commands('undo', made, '--yes')).stdout).toMatch(/configmap\/extra -n shop: deleted\n$/);
+  const gone = await changeOf(commands, 'cm/extra', ({ type }) => type === 'deleted');
+  expect((await commands('undo', gone, '--yes')).stdout).toMatch(/configmap\/extra -n shop: created\n$/);
 });
 
 test("a server's own history: the cluster of a moment, what comes, and what is not kept", { timeout: 120_000 }, async () => {
