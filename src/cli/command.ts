@@ -52,6 +52,13 @@ const commands: readonly Command[] = [
     isTool: true,
   },
   {
+    name: 'console',
+    summary: 'Print a link that signs in to the page that shows a server live',
+    run: async (args, output) => (await import('./instances/console.ts')).console(args, output),
+    help: async (program) => (await import('./instances/console.ts')).consoleHelp(program),
+    isTool: true,
+  },
+  {
     name: 'kubeconfig',
     summary: 'Print a kubeconfig for a user: kubeconfig --user jane --group devs',
     run: async (args, output) => (await import('./instances/kubeconfig.ts')).kubeconfig(args, output),
@@ -307,6 +314,7 @@ It takes every flag of \`binnacle serve\` (see \`binnacle help serve\`), with th
       --bind-address 127.0.0.1     reachable from this machine only
       --authorization-mode RBAC    the administrator may do everything
       --controllers '*'            what a cluster needs with no kube-controller-manager
+      --console                    a page that shows it live; not with --workers
 `;
 
 /** Read apart from the parser, whose own errors must be shown too. */

@@ -63,7 +63,7 @@ export async function openFoundation({
   replay,
   clock,
 }: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'replay' | 'clock'>): Promise<Foundation> {
-  const registry = new MetricRegistry(await openMetricSelection(options));
+  const registry = new MetricRegistry(await openMetricSelection(options), undefined, options.featureGates.isEnabled('NativeHistograms'));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());

@@ -65,13 +65,14 @@ export function createServers(
   const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
   const extensions = extensionsServer(parts, notFoundHandler as Handler);
   const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
-  const kube = kubeServer(parts, records, extensions.server.handle);
+  const initialized = initializeStores(foundation, objects);
+  const kube = kubeServer(parts, records, initialized, extensions.server.handle);
   const behind = history ? history.serve(foundation, objects, authorization, environment, kube) : kube.handle;
   const aggregation = aggregatorServer(parts, extensions, kube, behind);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
   // Nothing is taken from what a replay shows.
   const allocators = foundation.replay ? undefined : objects.allocators.prepare();
-  const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, allocators, aggregation.synced];
+  const isSynced = [initialized, extensions.synced, authorization.synced, allocators, aggregation.synced];
   return {
     extensions: extensions.server,
     kube,
@@ -118,7 +119,19 @@ function extensionsServer({ foundation, objects, routes, environment }: ServerPa
   );
 }
 
-function kubeServer({ foundation, access, objects, authorization, environment }: ServerParts, records: ServerRecords, delegate: Handler): GenericServer {
+/** upstream: apiserver/pkg/server/storage_readiness_hook.go, whose words these are. */
+async function initializeStores({ options, logger, clock }: Foundation, { stores }: ObjectStores): Promise<void> {
+  const late = await stores.initialized(options.storageInitializationTimeoutMs, clock);
+  if (late.length === 0) return logger.verbose(1, 'Storage is ready for all registered resources');
+  logger.warn('Deadline exceeded while waiting for storage readiness... ignoring', { resources: late.join(' ') });
+}
+
+function kubeServer(
+  { foundation, access, objects, authorization, environment }: ServerParts,
+  records: ServerRecords,
+  initialized: Promise<void>,
+  delegate: Handler,
+): GenericServer {
   const { options, client, isEnabled } = foundation;
   const { stores, admission } = objects;
   const { engine } = objects.values.storage;
@@ -141,7 +154,7 @@ function kubeServer({ foundation, access, objects, authorization, environment }:
   );
   if (options.enableLogsHandler) serveLogFiles(kube);
   // The in-process client's informers are the caches of the stores.
-  const loaded = (): Promise<void> => stores.loaded();
+  const loaded = (): Promise<void> => initialized;
   kube.postStartHooks.push(
     objects.allocators.repair,
     { name: 'start-apiserver-admission-initializer', run: loaded },

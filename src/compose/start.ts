@@ -24,6 +24,8 @@ export interface RunningServer {
   makeAhead?(): void;
   /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
   stop(): Promise<void>;
+  /** With --console: a link to the page that signs in once, as the one whose client certificate (PEM) this is. */
+  consoleLink?(certificatePem: string): string;
   /** What is stored; absent where a test has put something in the server's place. */
   readonly state?: ServerState;
 }
@@ -46,6 +48,8 @@ export interface FactorySettings {
   replay?: Replay | undefined;
   /** Where a test tells the time. */
   clock?: Clock;
+  /** Where a test has the files of the console; else they are beside the bundle. */
+  consoleFolder?: string | undefined;
 }
 
 /** The server chain of this program; loaded only when it is to run. */

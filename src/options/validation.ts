@@ -18,6 +18,7 @@ import { validateRuntimeConfig } from './validation-runtime-config.ts';
 export const validateOptions = (options: Draft): string[] => [
   ...validateGeneric(options),
   ...validateWorkers(options),
+  ...validateConsole(options),
   ...validateStorage(options),
   ...validateSecureServing(options),
   ...validateAuthentication(options),
@@ -110,6 +111,10 @@ function* validateWorkers({ workerCount, workers, supervised, debugSocketPath }:
   if (workerCount > 0 && supervised) yield '--supervised has no place beside --workers: the process that starts workers watches them itself';
   if (workerCount > 0 && debugSocketPath !== '')
     yield '--debug-socket-path has no place beside --workers: one socket cannot show the profiles of several processes';
+}
+
+function* validateConsole({ console, workerCount }: Draft): Generator<string> {
+  if (console && workerCount > 0) yield '--console has no place beside --workers: sessions, and what the console shows, are those of one process';
 }
 
 const STORAGE_BACKENDS = ['embedded', 'memory', 'etcd3'];

@@ -42,6 +42,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   get ready(): Promise<void> {
     return this.#parts.cache.ready;
   }
+  get isLoaded(): boolean {
+    return this.#parts.cache.isLoaded;
+  }
   get admission(): AdmissionController {
     return this.#parts.admission;
   }

@@ -17,6 +17,8 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   readonly definition: ResourceDefinition<T>;
   /** Resolves once everything stored can be read; rejects where it cannot. */
   readonly ready: Promise<void>;
+  /** Whether that is so by now; absent where nothing is stored. */
+  readonly isLoaded?: boolean;
   /** Whom writes ask. */
   readonly admission: AdmissionController;
 

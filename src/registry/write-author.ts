@@ -32,12 +32,7 @@ export function annotationOf({ annotatesWrites }: Pick<StoreParts, 'annotatesWri
   return { annotation: Buffer.from(`${auditId}\n${author}`) };
 }
 
-/** The two parts of an annotation: the id of the request, and the rest as text, which is the same for all writes that differ in nothing else. */
-export function splitAnnotation(annotation: Buffer): { auditId: string; author: string } {
-  const end = annotation.indexOf(10);
-  return { auditId: annotation.toString('latin1', 0, end), author: annotation.toString('utf8', end + 1) };
-}
-
+/** Reads what follows the first line of an annotation, which is the id of the request; it is the same for all writes that differ in nothing else. */
 export function authorOf(text: string): WriteAuthor | undefined {
   const parts = parseJson(text);
   if (!Array.isArray(parts)) return undefined;

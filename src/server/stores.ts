@@ -18,6 +18,7 @@ import { openCache } from '../storage/cache/object-cache.ts';
 import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../api/api-object.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import type { InProcessClient } from './in-process-client.ts';
 
 export interface StoresOptions {
@@ -49,6 +50,7 @@ export class Stores {
   /** Of resources that may go again. */
   readonly #cachesApart = new Set<ObjectCache>();
   readonly #checkers = new Set<ConsistencyChecker>();
+  #isClosed = false;
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
   /** Of resources that may go again. */
@@ -143,6 +145,44 @@ export class Stores {
     await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
   }
 
+  /**
+   * The same, but those that nothing in this process follows are waited for no longer than `timeoutMs` (--storage-initialization-timeout): requests for them
+   * are refused until they are there. Settles with those that are not.
+   */
+  async initialized(timeoutMs: number, clock: Clock): Promise<string[]> {
+    const { client } = this.#options;
+    const sizes = [...this.#sizes.values()];
+    const followed = (): Promise<unknown> => Promise.all(sizes.filter(({ group, resource }) => client.isFollowed(group, resource)).map(({ ready }) => ready));
+    let timer: Timer | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = clock.after(timeoutMs, resolve)));
+    await Promise.race([this.loaded(), timeout.then(followed)]);
+    timer?.cancel();
+    for (const size of sizes) {
+      size.isLate = !size.isLoaded;
+      if (size.isLate) void this.#loadLate(size, clock);
+    }
+    return [...this.#sizes].flatMap(([resource, { isLate }]) => (isLate ? [resource] : []));
+  }
+
+  /** Calls to the store have their deadlines, which a slow one may miss any number of times. */
+  async #loadLate(size: ResourceSize, clock: Clock): Promise<void> {
+    let loaded = size.ready;
+    for (;;) {
+      try {
+        return await loaded;
+      } catch {
+        await new Promise<void>((resolve) => clock.after(LATE_RETRY_MS, resolve));
+        if (this.#isClosed) return;
+        loaded = size.retryLoad();
+      }
+    }
+  }
+
+  /** All changes up to here are in the caches. */
+  get revision(): number {
+    return this.#options.feed.revision;
+  }
+
   /** Resolves when the caches have everything that was acknowledged by now, by whatever process. */
   catchUp(): Promise<void> | undefined {
     return this.#options.feed.catchUp();
@@ -165,6 +205,7 @@ export class Stores {
 
   /** Ends every watch and every timer. */
   close(): void {
+    this.#isClosed = true;
     for (const checker of this.#checkers) checker.close();
     for (const { cache } of this.#caches.values()) cache.close();
     for (const cache of this.#cachesApart) cache.close();
@@ -176,9 +217,9 @@ export class Stores {
     return this.#options.feedOverrides?.get(`${storage.group ?? group}/${plural}`) ?? this.#options.feed;
   }
 
-  /** The resources (`deployments.apps`) whose caches are not what the store is. */
+  /** The resources (`deployments.apps`) whose caches are not what the store is, but for those that the start did not wait for. */
   unsynced(): string[] {
-    return [...this.#sizes].flatMap(([resource, { isSynced }]) => (isSynced ? [] : [resource]));
+    return [...this.#sizes].flatMap(([resource, { isSynced, isLate, isLoaded }]) => (isSynced || (isLate && !isLoaded) ? [] : [resource]));
   }
 
   /** How many objects there are of each resource, and how large they are. */
@@ -192,6 +233,8 @@ export class Stores {
     return this.#sizes.get(resource);
   }
 }
+
+const LATE_RETRY_MS = 1_000;
 
 /** Of a key: up to so many slashes behind the store's own prefix. */
 function prefixOf(key: string, start: string, slashes: number): string {
@@ -207,6 +250,8 @@ const SAMPLE_KEPT_MS = 60_000;
 class ResourceSize {
   readonly group: string;
   readonly resource: string;
+  /** The start did not wait for it. */
+  isLate = false;
   readonly #cache: ObjectCache;
   readonly #prefix: string;
   #sampledAtMs = -Infinity;
@@ -216,6 +261,18 @@ class ResourceSize {
     this.resource = plural;
     this.#cache = cache;
     this.#prefix = prefix;
+  }
+
+  get ready(): Promise<void> {
+    return this.#cache.ready;
+  }
+
+  retryLoad(): Promise<void> {
+    return this.#cache.retryLoad();
+  }
+
+  get isLoaded(): boolean {
+    return this.#cache.isLoaded;
   }
 
   get isSynced(): boolean {

@@ -139,6 +139,24 @@ export const LIMIT_TABLE = {
   },
   diffObjects: { value: 2_000, counts: 'objects in them', answer: 'the message without the difference' },
   diffSteps: { value: 2_000_000, counts: 'steps of comparing their lines', answer: 'the message without the difference' },
+  remoteOpenApiBytes: {
+    value: 16 * 1024 * 1024,
+    counts: 'bytes of the OpenAPI v2 document of an aggregated server',
+    answer: 'its document is left out',
+  },
+  remoteOpenApiEntries: {
+    value: 20_000,
+    counts: 'paths, definitions and parameters of that document, or paths of its index of OpenAPI v3',
+    answer: 'its document is left out',
+  },
+  remoteOpenApiEntryValues: { value: 20_000, counts: 'values of one of them', answer: 'its document is left out' },
+  remoteDiscoveryBytes: { value: 4 * 1024 * 1024, counts: 'bytes of what an aggregated server or a peer says it serves', answer: 'it is taken for stale' },
+  remoteResources: { value: 5_000, counts: 'groups, versions, resources and subresources in it', answer: 'it is taken for stale' },
+  limitRangeAmounts: {
+    value: 20_000,
+    counts: 'amounts that the limit ranges of a namespace name, once for each container of a pod that is created in it',
+    answer: '413 RequestEntityTooLarge',
+  },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',

@@ -35,6 +35,7 @@ export class PastEntry implements CacheEntry {
 export class PastCache implements ObjectCache {
   readonly ready = Promise.resolve();
   readonly isSynced = true;
+  readonly isLoaded = true;
   readonly revision: number;
   readonly #entries: readonly CacheEntry[];
   readonly #byKey: ReadonlyMap<string, CacheEntry>;
@@ -47,6 +48,10 @@ export class PastCache implements ObjectCache {
 
   get count(): number {
     return this.#entries.length;
+  }
+
+  retryLoad(): Promise<void> {
+    return this.ready;
   }
 
   freshen(): undefined {

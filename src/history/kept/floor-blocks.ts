@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { type BlockName, type HistoryWrite, blockName } from './history-database.ts';
 import type { FloorPlace, HistoryIndex, ObjectHistory } from './history-index.ts';
-import { type ChangeRecord, encodeBlock, recordBytes } from './record-block.ts';
+import { BlockBuilder, type ChangeRecord, type NewRecord, compressBlock } from './record-block.ts';
 
 /** As blocks of changes. */
 const BLOCK_BYTES = 64 * 1024;
@@ -105,15 +105,30 @@ function inBlocks(records: ChangeRecord[]): ChangeRecord[][] {
       sizeBytes = 0;
     }
     blocks.at(-1)!.push(record);
-    sizeBytes += recordBytes(record);
+    sizeBytes += record.payload.length;
   }
   return blocks;
 }
 
 async function encodeFloors(id: number, records: readonly ChangeRecord[]): Promise<{ block: FloorBlock; directory: Buffer; bytes: Buffer }> {
-  const bytes = await encodeBlock(records);
+  const builder = new BlockBuilder();
+  for (const { revision, objectId, isSealed, payload } of records) builder.append(floorOf(revision, objectId, isSealed, payload));
+  const bytes = await compressBlock(builder.text);
   const out = new ByteWriter(16 + records.length * 3);
   out.varint(bytes.length);
   for (const { objectId } of records) out.varint(objectId);
   return { block: { id, objectIds: records.map(({ objectId }) => objectId), sizeBytes: bytes.length }, directory: Buffer.from(out.written), bytes };
 }
+
+/** Floors have neither a time nor an author. */
+const floorOf = (revision: number, objectId: number, isSealed: boolean, payload: Buffer): NewRecord => ({
+  revision,
+  timeMs: 0,
+  objectId,
+  type: 'initial',
+  isWhole: true,
+  isSealed,
+  previousRevision: revision,
+  annotation: undefined,
+  payload,
+});

@@ -1,7 +1,8 @@
+import { ByteWriter } from './bytes.ts';
 import { type BlockName, type HistoryDatabase, type HistoryMeta, type HistoryWrite, type StoredHistory, blockName } from './history-database.ts';
 import { FloorBlocks, type FloorPlan } from './floor-blocks.ts';
 import { type BlockSpan, type FloorPlace, HistoryIndex, type ObjectHistory, encodeDirectory } from './history-index.ts';
-import { type ChangeRecord, decodeBlock, encodeBlock, recordBytes } from './record-block.ts';
+import { BlockBuilder, type ChangeRecord, type NewRecord, compressBlock, decodeBlock, decodeText } from './record-block.ts';
 
 /** A block is full when its records have so many bytes. Larger ones take longer to read one version from, smaller ones compress less. */
 const BLOCK_BYTES = 64 * 1024;
@@ -14,9 +15,9 @@ export class HistoryBlocks {
   readonly #floors = new FloorBlocks(this.index);
   readonly #database: HistoryDatabase;
   /** Blocks whose newest records are not written, oldest first; the last one is being filled. */
-  readonly #unwritten = new Map<BlockSpan, ChangeRecord[]>();
+  readonly #unwritten = new Map<BlockSpan, OpenBlock>();
   #openSpan: BlockSpan | undefined;
-  #openBytes = 0;
+  #openBlock: OpenBlock | undefined;
   /** Objects that the database does not know yet. */
   #newObjects: { id: number; key: string }[] = [];
   readonly #decoded = new Map<BlockName, readonly ChangeRecord[]>();
@@ -42,6 +43,7 @@ export class HistoryBlocks {
     const objects = this.index.clear();
     this.#unwritten.clear();
     this.#openSpan = undefined;
+    this.#openBlock = undefined;
     this.#newObjects = [];
     this.#decoded.clear();
     return { blocks, objects };
@@ -54,20 +56,16 @@ export class HistoryBlocks {
     return sum;
   }
 
-  /** Answers the record's number. */
-  append(record: ChangeRecord): number {
+  append(object: ObjectHistory, record: NewRecord): void {
     const { index } = this;
     const seq = index.nextSeq;
-    if (!this.#openSpan || this.#openBytes >= BLOCK_BYTES) this.#open(index.addSpan(seq, record));
+    if (!this.#openBlock || this.#openBlock.isFull) this.#open(index.addSpan(seq, record));
+    this.#openBlock!.append(record);
     const span = this.#openSpan!;
-    this.#unwritten.get(span)!.push(record);
-    this.#openBytes += recordBytes(record);
     span.count++;
     span.lastRevision = record.revision;
     span.lastTimeMs = record.timeMs;
-    const object = index.byId(record.objectId)!;
     object.refs.push(seq * 2 + (record.isWhole ? 1 : 0));
-    return seq;
   }
 
   addObject(key: string): ObjectHistory {
@@ -78,8 +76,8 @@ export class HistoryBlocks {
 
   #open(span: BlockSpan): void {
     this.#openSpan = span;
-    this.#openBytes = 0;
-    this.#unwritten.set(span, []);
+    this.#openBlock = new OpenBlock();
+    this.#unwritten.set(span, this.#openBlock);
   }
 
   /** Full blocks that are not written. */
@@ -98,7 +96,7 @@ export class HistoryBlocks {
   }
 
   recordsOf(span: BlockSpan): readonly ChangeRecord[] {
-    return this.#unwritten.get(span) ?? this.#read(blockName('b', span.id));
+    return this.#unwritten.get(span)?.records ?? this.#read(blockName('b', span.id));
   }
 
   floorAt({ block, index }: FloorPlace): ChangeRecord {
@@ -129,36 +127,95 @@ export class HistoryBlocks {
     for (const name of names) this.#decoded.delete(name);
   }
 
-  /** What is to be written so that nothing up to now is missing; and what then has been. */
-  async unwritten(meta: HistoryMeta): Promise<{ change: HistoryWrite; written: () => void }> {
-    const taken = [...this.#unwritten].filter(([span, records]) => records.length > 0 && (this.#database.isLasting || span !== this.#openSpan));
-    const objects = this.#newObjects;
-    this.#newObjects = [];
-    const blocks = await Promise.all(taken.map(([span, records]) => encodeSpan(span, records.slice())));
+  /** What is to be written, and what is then to be called: all that is full, and the rest too where that is asked for. `meta`: of everything. Undefined: nothing. */
+  async unwritten(meta: HistoryMeta, includesOpen: boolean): Promise<{ change: HistoryWrite; written: () => void } | undefined> {
+    const includesAll = includesOpen && this.#database.isLasting;
+    const changed = [...this.#unwritten].filter(([, block]) => block.isChanged);
+    const taken = includesAll ? changed : changed.filter(([, { isFull }]) => isFull);
+    const [lastSpan, lastBlock] = taken.at(-1) ?? [];
+    if (!lastSpan) return undefined;
+    // The change behind an initial record has the same revision, and is in the next block.
+    const upTo = { revision: lastSpan.lastRevision - (lastBlock!.endsInitial ? 1 : 0), timeMs: lastSpan.lastTimeMs };
+    const objects = [...this.#newObjects];
+    const blocks = await Promise.all(taken.map(([span, block]) => encodeSpan(span, block)));
     return {
-      change: { meta, blocks: blocks.map(({ name, directory, block }) => ({ name, directory, block })), objects },
+      change: {
+        meta: taken.length === changed.length ? meta : { ...meta, ...upTo },
+        blocks: blocks.map(({ name, directory, block }) => ({ name, directory, block })),
+        objects,
+      },
       written: () => {
+        this.#newObjects.splice(0, objects.length);
         for (const { span, block, count } of blocks) {
           span.sizeBytes = block.length;
-          if (span !== this.#openSpan || this.#openBytes >= BLOCK_BYTES) this.#settle(span, count);
+          this.#settle(span, count);
         }
       },
     };
   }
 
-  /** All of its records are written. */
+  /** So many of its records are written. */
   #settle(span: BlockSpan, count: number): void {
-    if (count < span.count) return;
-    this.#unwritten.delete(span);
-    if (this.#openSpan === span) this.#openSpan = undefined;
+    const block = this.#unwritten.get(span);
+    if (!block) return;
+    block.writtenCount = count;
     this.forget([blockName('b', span.id)]);
+    if (block.isChanged || !block.isFull) return;
+    this.#unwritten.delete(span);
+    if (this.#openSpan === span) {
+      this.#openSpan = undefined;
+      this.#openBlock = undefined;
+    }
   }
 }
 
-async function encodeSpan(
-  span: BlockSpan,
-  records: readonly ChangeRecord[],
-): Promise<{ span: BlockSpan; name: BlockName; directory: Buffer; block: Buffer; count: number }> {
-  const block = await encodeBlock(records);
-  return { span, name: blockName('b', span.id), directory: encodeDirectory({ ...span, sizeBytes: block.length }, records), block, count: records.length };
+/** A block of which not everything is written, or which is not full. */
+class OpenBlock {
+  readonly #builder = new BlockBuilder();
+  /** For the index: objects' numbers twice, and one more for a whole version. */
+  readonly #refs = new ByteWriter(1024);
+  #decoded: readonly ChangeRecord[] | undefined;
+  writtenCount = 0;
+  endsInitial = false;
+
+  get isFull(): boolean {
+    return this.#builder.sizeBytes >= BLOCK_BYTES;
+  }
+
+  get isChanged(): boolean {
+    return this.#builder.count > this.writtenCount;
+  }
+
+  get count(): number {
+    return this.#builder.count;
+  }
+
+  append(record: NewRecord): void {
+    this.#builder.append(record);
+    this.endsInitial = record.type === 'initial';
+    this.#refs.varint(record.objectId * 2 + (record.isWhole ? 1 : 0));
+    this.#decoded = undefined;
+  }
+
+  /** Decoded anew after each that was added: who reads much waits until there is nothing to add. */
+  get records(): readonly ChangeRecord[] {
+    return (this.#decoded ??= decodeText(this.#builder.text));
+  }
+
+  get text(): Buffer {
+    return this.#builder.text;
+  }
+
+  get refs(): Buffer {
+    return this.#refs.written;
+  }
+}
+
+async function encodeSpan(span: BlockSpan, open: OpenBlock): Promise<{ span: BlockSpan; name: BlockName; directory: Buffer; block: Buffer; count: number }> {
+  const { count, text } = open;
+  const refs = Buffer.from(open.refs);
+  // As it is now: it may be filled further meanwhile.
+  const now = { ...span, count };
+  const block = await compressBlock(text);
+  return { span, name: blockName('b', span.id), directory: encodeDirectory({ ...now, sizeBytes: block.length }, refs), block, count };
 }

@@ -95,7 +95,7 @@ export class HistoryIndex {
     return span && seq < span.firstSeq + span.count ? span : undefined;
   }
 
-  addSpan(firstSeq: number, record: ChangeRecord): BlockSpan {
+  addSpan(firstSeq: number, record: Pick<ChangeRecord, 'revision' | 'timeMs'>): BlockSpan {
     const { revision, timeMs } = record;
     const id = (this.spans.at(-1)?.id ?? this.#lastBlock) + 1;
     const span = { id, firstSeq, count: 0, firstRevision: revision, lastRevision: revision, firstTimeMs: timeMs, lastTimeMs: timeMs, sizeBytes: 0 };
@@ -125,18 +125,15 @@ export function lastWhere<T>(items: readonly T[], holds: (item: T) => boolean): 
   return low - 1;
 }
 
-/** What the index needs of a block: its span, and which object each record is of. */
-export function encodeDirectory(span: BlockSpan, records: readonly ChangeRecord[]): Buffer {
-  const out = new ByteWriter(64 + records.length * 3);
-  for (const value of [span.id, span.firstSeq, records.length, span.firstRevision, span.firstTimeMs, span.sizeBytes]) out.varint(value);
-  const last = records.at(-1)!;
-  out.varint(last.revision - span.firstRevision);
-  out.varint(last.timeMs - span.firstTimeMs);
-  for (const { objectId, isWhole } of records) out.varint(objectId * 2 + (isWhole ? 1 : 0));
+/** What the index needs of a block: its span, and which object each record is of. `refs`: objects' numbers twice, and one more for a whole version, as varints. */
+export function encodeDirectory(span: BlockSpan, refs: Buffer): Buffer {
+  const out = new ByteWriter(64 + refs.length);
+  const { id, firstSeq, count, firstRevision, firstTimeMs, sizeBytes, lastRevision, lastTimeMs } = span;
+  for (const value of [id, firstSeq, count, firstRevision, firstTimeMs, sizeBytes, lastRevision - firstRevision, lastTimeMs - firstTimeMs]) out.varint(value);
+  out.raw(refs);
   return Buffer.from(out.written);
 }
 
-/** `refs`: objects' numbers twice, and one more for a whole version. */
 function decodeDirectory(directory: Buffer): { span: BlockSpan; refs: number[] } {
   const reader = new ByteReader(directory);
   const [id, firstSeq, count, firstRevision, firstTimeMs, sizeBytes] = [0, 0, 0, 0, 0, 0].map(() => reader.varint()) as [

@@ -1,4 +1,3 @@
-import { splitAnnotation } from '../../registry/write-author.ts';
 import type { Clock, Timer } from '../../util/clock.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { encodeDelta } from './byte-delta.ts';
@@ -138,7 +137,7 @@ export class KeptHistory {
 
   /** Whether nothing of the object is kept yet: then what it was before its next change must be handed over with that. */
   isNew(key: string): boolean {
-    return this.#blocks.index.get(key) === undefined;
+    return (this.#blocks.index.get(key)?.refs.length ?? 0) === 0;
   }
 
   /** Hands over changes in their order, newer ones than all before. Costs next to nothing. */
@@ -205,43 +204,60 @@ export class KeptHistory {
 
   #addVersions(change: HandedChange, previous: Buffer | undefined, value: Buffer | undefined, isSealed: boolean): void {
     const { key, revision, previousRevision, annotation, type } = change;
-    const { index } = this.#blocks;
-    const object = index.get(key) ?? this.#blocks.addObject(key);
-    this.#timeMs = Math.max(this.#timeMs, change.timeMs);
+    const blocks = this.#blocks;
+    const object = blocks.index.get(key) ?? blocks.addObject(key);
+    if (change.timeMs > this.#timeMs) this.#timeMs = change.timeMs;
     this.#revision = revision;
-    const common = { revision, timeMs: this.#timeMs, objectId: object.id, previousRevision };
+    const timeMs = this.#timeMs;
+    const objectId = object.id;
+    // Written out, and not spread: that took V8 longer than all the rest.
     if (object.refs.length === 0 && previous)
-      this.#blocks.append({ ...common, type: 'initial', isWhole: true, isSealed, author: '', auditId: '', payload: previous });
-    const author = annotation ? splitAnnotation(annotation) : { author: '', auditId: '' };
+      blocks.append(object, {
+        revision,
+        timeMs,
+        objectId,
+        type: 'initial',
+        isWhole: true,
+        isSealed,
+        previousRevision,
+        annotation: undefined,
+        payload: previous,
+      });
     const delta = type === 'put' && previous && !isSealed && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!) : undefined;
-    // What is kept must not hold on to the memory that it came in.
-    const payload = delta ?? (value ? Buffer.from(value) : EMPTY);
-    const record: ChangeRecord = { ...common, type, isWhole: delta === undefined, isSealed, ...author, payload };
-    this.#blocks.append(record);
+    const payload = delta ?? value ?? EMPTY;
+    blocks.append(object, { revision, timeMs, objectId, type, isWhole: delta === undefined, isSealed, previousRevision, annotation, payload });
   }
 
   #flushSoon(): void {
     if (this.#isClosed) return;
-    if (this.#blocks.fullCount > 0) void this.flush();
-    else this.#flushTimer ??= this.#options.clock.after(FLUSH_MS, () => void this.flush());
+    this.#flushTimer ??= this.#options.clock.after(FLUSH_MS, () => void this.flush());
+    if (this.#blocks.fullCount > 0) void this.#flush(false);
   }
 
   /** Brings all that was worked on to the database. What fails is told, and tried again with what comes next. */
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     this.#flushTimer?.cancel();
     this.#flushTimer = undefined;
-    return (this.#flushing ??= this.#flushAll().finally(() => (this.#flushing = undefined)));
+    while (this.#flushing) await this.#flushing;
+    await this.#flush(true);
   }
 
-  async #flushAll(): Promise<void> {
+  /** `includesOpen`: the block that is being filled too. */
+  #flush(includesOpen: boolean): Promise<void> {
+    return (this.#flushing ??= this.#writeBlocks(includesOpen).finally(() => (this.#flushing = undefined)));
+  }
+
+  async #writeBlocks(includesOpen: boolean): Promise<void> {
     const { database, observer, onDurable } = this.#options;
     try {
       const meta = { ...this.#meta, revision: this.#revision, timeMs: this.#timeMs, nextObjectId: this.#blocks.index.nextObjectId };
-      const { change, written } = await this.#blocks.unwritten(meta);
-      await database.write(change);
-      written();
-      this.#meta = meta;
-      onDurable?.(meta.revision);
+      const unwritten = await this.#blocks.unwritten(meta, includesOpen);
+      if (unwritten) {
+        await database.write(unwritten.change);
+        unwritten.written();
+        this.#meta = unwritten.change.meta;
+        onDurable?.(this.#meta.revision);
+      }
       await this.#prune();
     } catch (error) {
       observer.failed(error as Error);

@@ -8,6 +8,10 @@ export const binnacle = flagSet('Binnacle', {
     file,
     'CSV file of passwords: password,user,uid,"group1,group2". Prefer tokens or certificates: a password goes along with every request.',
   ),
+  console: flag(
+    bool,
+    'Serves a page at /console/ that shows the API server live. `binnacle up` does, and prints a link that signs in. Not with --workers. See docs/console.md.',
+  ),
   controllers: flag(
     strings,
     `Controllers to run in this process, for a cluster that has no kube-controller-manager: names, '*' for all, -name for all but that one. \`binnacle up\` runs all.
