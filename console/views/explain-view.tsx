@@ -6,13 +6,14 @@ import { ExplainedSteps } from '../components/explained-steps.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { commandLine } from '../objects/kubectl.ts';
 import { type ExplainRequest, type ExplainedStep, type Explanation, parseRequestLine } from '../server/explanation.ts';
-import { useApp } from '../state/app.ts';
+import { useApp, usernameOf } from '../state/app.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Sends a request as a dry run and shows what each step of the server made of it. */
 export function ExplainView() {
-  const { client, pendingExplanation, session } = useApp();
+  const app = useApp();
+  const { client, pendingExplanation } = app;
   const method = useSignal('POST');
   const path = useSignal('/api/v1/namespaces/default/pods');
   const query = useSignal('');
@@ -22,7 +23,7 @@ export function ExplainView() {
   const answer = useSignal<Explanation | undefined>(undefined);
   const error = useSignal('');
   const isBusy = useSignal(false);
-  const username = typeof session.value === 'object' ? session.value.user.username : '';
+  const username = usernameOf(app);
 
   const explain = async (): Promise<void> => {
     isBusy.value = true;

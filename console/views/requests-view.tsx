@@ -4,15 +4,16 @@ import { CodeBadge } from '../components/code-badge.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
-import { type RequestRecord, shortAgent } from '../server/activity.ts';
+import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
 import { formatMs } from '../server/series.ts';
-import { useApp } from '../state/app.ts';
+import { useApp, usernameOf } from '../state/app.ts';
 
 const MAX_SHOWN = 300;
 
 /** Requests as they come: who, what, how long, and with what answer. */
 export function RequestsView() {
-  const { requestLog, router, session } = useApp();
+  const app = useApp();
+  const { requestLog, router } = app;
   const isPaused = useSignal(false);
   const frozen = useSignal<readonly RequestRecord[]>([]);
   useEffect(() => requestLog.follow(), []);
@@ -20,11 +21,10 @@ export function RequestsView() {
   const search = (query.get('search') ?? '').toLowerCase();
   const onlyErrors = query.has('errors');
   const withOwn = query.has('own');
-  const username = typeof session.value === 'object' ? session.value.user.username : '';
-  const isOwn = ({ user, userAgent }: RequestRecord): boolean => user === username && userAgent === navigator.userAgent;
+  const username = usernameOf(app);
   const all = isPaused.value ? frozen.value : requestLog.version.value >= 0 ? requestLog.records : [];
   const shown = all
-    .filter((record) => (!onlyErrors || record.code >= 400) && (withOwn || !isOwn(record)) && matches(record, search))
+    .filter((record) => (!onlyErrors || record.code >= 400) && (withOwn || !isOwnRequest(record, username)) && matches(record, search))
     .slice(-MAX_SHOWN)
     .toReversed();
   const pause = (): void => {
