@@ -57,7 +57,7 @@ class Threads {
 }
 
 /** What a search takes before it has read anything: texts have room for hundreds of thousands of matches. */
-const STEPS_OF_A_SEARCH = 10;
+const STEPS_OF_A_SEARCH = 20;
 
 /** The match that starts first, and of those the one that the pattern prefers, at or after `from` (Pike's machine). Throws BudgetExceeded: patterns that look far ahead at every place take time quadratic in the text. */
 export function search(space: SearchSpace, text: string, from: number, budget: StepBudget): Match | undefined {
