@@ -17,7 +17,9 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), MAX_DELAY_MS)).unref();
-    return { cancel: () => clearTimeout(timer) };
+    // Node keeps the list of a duration whose last timer was cleared until that time has passed, unless the timer is one that keeps the process alive
+    // (lib/internal/timers.js, unenroll): waits of random length would leave one each.
+    return { cancel: () => clearTimeout(timer.ref()) };
   },
 };
 
