@@ -1,12 +1,13 @@
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
-import { parseJson } from '../encoding/json.ts';
+import { parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
 import type { Fetched } from '../serving/proxy/fetch.ts';
 import { AGGREGATOR_USER } from './reach.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteRegistry } from './remote-registry.ts';
+import { LIMITS } from '../util/limits.ts';
 
 export interface RemoteDiscoveryOptions {
   signal: AbortSignal;
@@ -101,7 +102,7 @@ export class RemoteDiscovery {
     this.#kept.delete(name);
     if (status === 503) throw new Error(`service ${name} returned non-success response code: ${status}`);
     if (status !== 200 || !String(answered['content-type']).includes(LIST_TYPE)) return this.#fetchLegacy(api);
-    const list = parseJson(body);
+    const list = await parseLongJson(body);
     const etag = answered['etag'];
     if (typeof etag === 'string' && etag !== '') this.#kept.set(name, { etag, list });
     return entryInList(list, group, version) ?? { version };
@@ -109,7 +110,7 @@ export class RemoteDiscovery {
 
   async #fetchList(api: RemoteApi, headers: Record<string, string>): Promise<Fetched> {
     try {
-      return await api.fetch('/apis', { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS });
+      return await api.fetch('/apis', { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS, limitBytes: LIMITS.remoteDiscoveryBytes });
     } catch (error) {
       this.#options.onUnreachable?.('/apis');
       throw error;
@@ -119,9 +120,10 @@ export class RemoteDiscovery {
   /** For servers that know nothing of merged discovery. */
   async #fetchLegacy(api: RemoteApi): Promise<JsonObject> {
     const path = api.group === '' ? `/api/${api.version}` : `/apis/${api.group}/${api.version}`;
-    const { status, body } = await api.fetch(path, { user: AGGREGATOR_USER, headers: { accept: 'application/json' }, timeoutMs: TIMEOUT_MS });
+    const headers = { accept: 'application/json' };
+    const { status, body } = await api.fetch(path, { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS, limitBytes: LIMITS.remoteDiscoveryBytes });
     if (status !== 200) throw new Error(`failed to download legacy discovery for ${path}: ${status}`);
-    return entryOfLegacyList(parseJson(body), api.version);
+    return entryOfLegacyList(await parseLongJson(body), api.version);
   }
 }
 

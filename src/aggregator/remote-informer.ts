@@ -55,6 +55,10 @@ export class RemoteInformer implements Informer {
     for (const object of this.#objects.values()) if (concerns(Buffer.from(JSON.stringify(object)))) visit(object);
   }
 
+  async forEach(namespace: string, visit: (object: ApiObject) => void): Promise<void> {
+    for (const object of this.list(namespace)) visit(object);
+  }
+
   onChange(listener: (object: ApiObject | undefined, old: ApiObject | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,6 +1,6 @@
 import type { FieldError, FieldErrors } from './field-errors.ts';
 import { Pending, settled } from '../util/pending.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { type SlicedWork, nextTurn, runAtOnce } from '../util/time-slice.ts';
 
 /** How long a validation works before others have their turn. */
 const WORK_MS = 10;
@@ -90,6 +90,27 @@ export function gatheredApart(errors: FieldErrors, apart: FieldErrors): FieldErr
 export function once<T>(errors: FieldErrors, purpose: string, work: () => T): T {
   const run = runs.get(errors.list);
   return run === undefined ? work() : run.once(`${errors.path} ${purpose}`, work);
+}
+
+/** The same for work that takes turns by itself: others have theirs between its steps, where the validation is run in slices. It may throw. */
+export function workInSteps<T>(errors: FieldErrors, purpose: string, begin: () => SlicedWork<T>): T {
+  const run = runs.get(errors.list);
+  if (run === undefined) return runAtOnce(begin());
+  const state = run.once<{ steps: SlicedWork<T>; ended: (() => T) | undefined }>(`${errors.path} ${purpose}`, () => ({ steps: begin(), ended: undefined }));
+  while (state.ended === undefined) run.work(() => (state.ended = endOf(state.steps)));
+  return state.ended();
+}
+
+/** What a step has come to: undefined where more are to follow. */
+function endOf<T>(steps: SlicedWork<T>): (() => T) | undefined {
+  try {
+    const { done, value } = steps.next();
+    return done ? () => value : undefined;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** The same for work whose result is kept elsewhere. */

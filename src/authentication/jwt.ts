@@ -1,3 +1,4 @@
+import type { SlicedWork } from '../util/time-slice.ts';
 import { type KeyObject, constants, createHash, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isJsonObject, parseJson } from '../encoding/json.ts';
@@ -76,6 +77,15 @@ export class UnverifiedJwt {
     if (!algorithm || crit !== undefined || !fits(algorithm, publicKey)) return false;
     const padding = algorithm.isPss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
     return verify(algorithm.digest, Buffer.from(this.#content), { key: publicKey, dsaEncoding: 'ieee-p1363', ...padding }, this.#signature);
+  }
+
+  /** A token that names no key is checked with each, and one check takes up to half a millisecond. */
+  *isSignedByAny(publicKeys: readonly KeyObject[], algorithms?: readonly string[]): SlicedWork<boolean> {
+    for (const publicKey of publicKeys) {
+      if (this.isSignedBy(publicKey, algorithms)) return true;
+      yield;
+    }
+    return false;
   }
 }
 

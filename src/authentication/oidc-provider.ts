@@ -1,8 +1,10 @@
+import { runInSlices } from '../util/time-slice.ts';
+import { hasUsualSize } from './public-keys.ts';
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { WebhookClient } from '../client/webhook-client.ts';
 import { delay } from '../util/delay.ts';
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, parseJson } from '../encoding/json.ts';
+import { isJsonObject, parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { UnverifiedJwt } from './jwt.ts';
 
@@ -32,10 +34,6 @@ interface VerificationKey {
 }
 
 const MAX_KEYS = 256;
-const MIN_RSA_BITS = 1024;
-/** What Go's verifier takes: larger ones cost a token's check more than it may (crypto/rsa, checkPub and its limit of 8192 bits for TLS). */
-const MAX_RSA_BITS = 8192;
-const MAX_RSA_EXPONENT = 2n ** 31n - 1n;
 
 /** An OpenID issuer: its keys, found by discovery (OpenID Connect Discovery 1.0), and fetched anew when a token is signed by one that is not known. */
 export class OidcProvider {
@@ -69,8 +67,11 @@ export class OidcProvider {
     const { alg = null, kid } = jwt.header;
     if (typeof alg !== 'string' || !algorithms.includes(alg))
       throw new Error(`oidc: id token signed with unsupported algorithm, expected [${algorithms.map(quote).join(' ')}] got ${quote(String(alg))}`);
-    const isSigned = (keys: readonly VerificationKey[]): boolean => keys.some(({ id, key }) => (!kid || id === kid) && jwt.isSignedBy(key, algorithms));
-    if (isSigned(this.#keys) || isSigned(await this.#refresh())) return;
+    const isSigned = (keys: readonly VerificationKey[]): Promise<boolean> => {
+      const named = keys.filter(({ id }) => !kid || id === kid).map(({ key }) => key);
+      return runInSlices(jwt.isSignedByAny(named, algorithms));
+    };
+    if ((await isSigned(this.#keys)) || (await isSigned(await this.#refresh()))) return;
     throw new Error('failed to verify signature: failed to verify id token signature');
   }
 
@@ -124,7 +125,7 @@ export class OidcProvider {
   async #fetch(url: URL): Promise<{ value: JsonObject; body: Buffer }> {
     const { status, body } = await this.#options.client.get(url, this.#stop.signal);
     if (status !== 200) throw new Error(`${url.href}: status ${status}`);
-    const value = parseJson(body);
+    const value = await parseLongJson(body);
     if (!isJsonObject(value)) throw new Error(`${url.href}: expected a JSON object`);
     return { value, body };
   }
@@ -143,12 +144,8 @@ function publicKeyOf(jwk: JsonObject): KeyObject | undefined {
   if (jwk.kty !== 'RSA' && jwk.kty !== 'EC') return undefined;
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    return jwk.kty === 'EC' || hasUsualSize(key) ? key : undefined;
+    return hasUsualSize(key) ? key : undefined;
   } catch {
     return undefined;
   }
-}
-
-function hasUsualSize({ asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {} }: KeyObject): boolean {
-  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && publicExponent <= MAX_RSA_EXPONENT;
 }

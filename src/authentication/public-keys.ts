@@ -22,6 +22,16 @@ export interface PublicKeySource {
   readonly maxAgeSeconds: number;
 }
 
+const MIN_RSA_BITS = 1024;
+/** What Go's verifier takes: larger ones cost a token's check more than it may (crypto/rsa, checkPub and its limit of 8192 bits for TLS). */
+const MAX_RSA_BITS = 8192;
+const MAX_RSA_EXPONENT = 2n ** 31n - 1n;
+
+/** Of a key that others have sent; keys of other kinds than RSA have the size of their curve. */
+export function hasUsualSize({ asymmetricKeyType, asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {} }: KeyObject): boolean {
+  return asymmetricKeyType !== 'rsa' || (modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && publicExponent <= MAX_RSA_EXPONENT);
+}
+
 const FIXED_MAX_AGE_SECONDS = 3600;
 
 /** Several keys may share an id. */

@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto';
 import { type UnverifiedJwt, parseJwt } from './jwt.ts';
 import type { PublicKey, PublicKeySource } from './public-keys.ts';
+import { runAtOnce, runInSlices } from '../util/time-slice.ts';
 
 /** Tokens whose signature is known to be good; beyond this many, the oldest is checked anew when it comes again. */
 const MAX_VERIFIED = 4096;
 /** Longer ones are nobody's: headers end not far beyond. */
 const MAX_TOKEN_LENGTH = 64 * 1024;
+/** Up to here, slices would only cost. */
+const FEW_KEYS = 8;
 
 export interface SignedTokenOptions<T> {
   issuers: readonly string[];
@@ -37,9 +40,15 @@ export class SignedTokens<T> {
     return keys instanceof Promise ? keys.then((late) => this.#verify(digest, jwt, late)) : this.#verify(digest, jwt, keys);
   }
 
-  #verify(digest: string, jwt: UnverifiedJwt, keys: readonly PublicKey[]): T {
+  #verify(digest: string, jwt: UnverifiedJwt, keys: readonly PublicKey[]): T | Promise<T> {
     if (keys.length === 0) throw new Error('invalid signature, no keys found');
-    if (!keys.some(({ key }) => jwt.isSignedBy(key))) throw new Error('go-jose/go-jose: error in cryptographic primitive');
+    const checks = jwt.isSignedByAny(keys.map(({ key }) => key));
+    if (keys.length > FEW_KEYS) return runInSlices(checks).then((isSigned) => this.#keep(digest, jwt, isSigned));
+    return this.#keep(digest, jwt, runAtOnce(checks));
+  }
+
+  #keep(digest: string, jwt: UnverifiedJwt, isSigned: boolean): T {
+    if (!isSigned) throw new Error('go-jose/go-jose: error in cryptographic primitive');
     const verified = this.#options.read(jwt);
     if (this.#verified.size >= MAX_VERIFIED) this.#verified.delete(this.#verified.keys().next().value!);
     this.#verified.set(digest, verified);

@@ -84,7 +84,7 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
     spec: { token, ...(wanted.length > 0 && { audiences: wanted }) },
     status: { user: {} },
   });
-  const status = reviewStatus(await withRetries(retry, () => client.post(body)), type);
+  const status = await reviewStatus(await withRetries(retry, () => client.post(body)), type);
   const named = textsOf(status, 'audiences');
   const shared = (named.length > 0 ? named : apiAudiences).filter((audience) => wanted.includes(audience));
   if (wanted.length > 0 && shared.length === 0) return undefined;

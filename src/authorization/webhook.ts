@@ -110,7 +110,7 @@ async function review(options: AuthorizationWebhookOptions, spec: JsonObject): P
   const { version, retry = DEFAULT_RETRY } = options;
   const body = stringifyJson(reviewBody(spec, version));
   const type = { kind: 'SubjectAccessReview', apiVersion: `authorization.k8s.io/${version}` };
-  return decisionOf(reviewStatus(await withRetries(retry, () => call(options, body)), type));
+  return decisionOf(await reviewStatus(await withRetries(retry, () => call(options, body)), type));
 }
 
 function decisionOf(status: JsonObject): Decision {

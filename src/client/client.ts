@@ -70,6 +70,8 @@ export interface Informer<T extends ApiObject = ApiObject> {
    * aborts. An object that changes meanwhile is left to those who listen for changes.
    */
   scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void>;
+  /** Calls back with every object of a namespace as it is at the call, a few at a time; resolves at the end, or when the signal aborts. */
+  forEach(namespace: string, visit: (object: T) => void, signal: AbortSignal): Promise<void>;
   /**
    * Called for every change after now, in order; `old` is undefined for a create, `object` for a delete. Returns the way to stop. With `concerns`, only
    * for deletions and where it says yes of the old object or the new one. What listeners throw ends their watch.

@@ -52,6 +52,9 @@ class FakeResource implements ResourceClient {
     scan: async (visit, concerns) => {
       for (const object of this.#list('')) if (concerns(jsonOf(object))) visit(object);
     },
+    forEach: async (namespace, visit) => {
+      for (const object of this.#list(namespace)) visit(object);
+    },
     onChange: (listener, concerns = all) => {
       const tell: typeof listener = (object, old) => {
         if (!object || concerns(jsonOf(object)) || (old && concerns(jsonOf(old)))) listener(object, old);

@@ -1,13 +1,13 @@
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, ownValue, parseJson } from '../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 
 /**
  * The status of a review that a webhook answered. Which kind and version it is may be left out, as upstream's decoder has it; where they are said they
  * must be those of the question. Throws where the answer is none: what cannot be read is never a yes.
  */
-export function reviewStatus(body: Buffer, { kind, apiVersion }: { kind: string; apiVersion: string }): JsonObject {
-  const answer = parseJson(body);
+export async function reviewStatus(body: Buffer, { kind, apiVersion }: { kind: string; apiVersion: string }): Promise<JsonObject> {
+  const answer = await parseLongJson(body);
   if (!isJsonObject(answer)) throw new Error(`the webhook answered with something that is no ${kind}`);
   const said = { kind: ownValue(answer, 'kind') || kind, apiVersion: ownValue(answer, 'apiVersion') || apiVersion };
   if (said.kind !== kind || said.apiVersion !== apiVersion)

@@ -2,6 +2,7 @@ import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { isApiError } from '../api/errors.ts';
+import { TimeSlice, nextTurn } from '../util/time-slice.ts';
 import type { ContentTotals } from './namespace-conditions.ts';
 
 /** How long a finalizer is taken to need. */
@@ -66,6 +67,7 @@ async function emptyResource(client: Client, identity: ResourceIdentity, namespa
     const found = await resource.list(namespace);
     if (found.length === 0) return { objects: [], estimateSeconds };
     if (isPods(identity)) estimateSeconds = graceOf(found as Pod[], deletedForMs);
+    await nextTurn();
     await deleteAll(resource, namespace, found);
     const objects = await resource.list(namespace);
     if (objects.length === 0 || estimateSeconds > 0) return { objects, estimateSeconds };
@@ -89,8 +91,13 @@ function graceOf(pods: readonly Pod[], deletedForMs: number): number {
 /** In the background: whatever depends on an object in the namespace is in the namespace too. */
 async function deleteAll(resource: ResourceClient, namespace: string, objects: readonly ApiObject[]): Promise<void> {
   const queue = objects.values();
+  // One for all: each that had a slice of its own would make turns of fifty.
+  const slice = new TimeSlice();
   const work = async (): Promise<void> => {
-    for (const { metadata } of queue) await deleteOne(resource, namespace, metadata.name!);
+    for (const { metadata } of queue) {
+      await deleteOne(resource, namespace, metadata.name!);
+      if (slice.isSpent) await slice.next();
+    }
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL_DELETIONS, objects.length) }, work));
 }

@@ -1,8 +1,10 @@
 import type { ResourceQuota } from '../apis/facts/types/core-v1.ts';
-import { type Amounts, ZERO, amountsIn, areEqual, listOf, only, sumOf } from '../apis/core/quota/amounts.ts';
+import { type Amounts, ZERO, amountsIn, areEqual, growthOf, listOf, sumOf } from '../apis/core/quota/amounts.ts';
 import { type Evaluator, scopesOf } from '../apis/core/quota/evaluator.ts';
 import { createEvaluators } from '../apis/core/quota/evaluators.ts';
-import type { Client, ResourceIdentity } from '../client/client.ts';
+import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { type Quantity, addQuantities } from '../api/quantity.ts';
 import { isApiError } from '../api/errors.ts';
 import { type Controller, FIELD_MANAGER, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -34,7 +36,7 @@ export const keepQuotas: Controller = async (client, options) => {
       const counted = measured().filter(({ evaluator }) => hardNames(quota).some((one) => evaluator.counts(one)));
       for (const resource of counted) await follow(client, resource, followed, recountFor);
       try {
-        await quotas.update(namespace, name, (current) => recount(client, current, counted), 'status');
+        await recount(client, quotas, quota, counted, options.signal);
       } catch (error) {
         if (!isApiError(error, 'NotFound')) throw error;
       }
@@ -103,24 +105,51 @@ function isOutOfDate({ spec, status }: ResourceQuota): boolean {
   return !areEqual(amountsIn(spec.hard), amountsIn(status.hard)) || Object.keys(spec.hard ?? {}).some((name) => !Object.hasOwn(used, name));
 }
 
-/** Answers false where the status is right already. */
-function recount(client: Client, quota: ResourceQuota, resources: readonly Measured[]): boolean {
-  const hard = amountsIn(quota.spec.hard);
-  const used = new Map([...hard].map(([name]) => [name, ZERO]));
-  for (const [name, quantity] of resources.map((resource) => usageOf(client, quota, resource)).reduce(sumOf, used))
-    if (hard.has(name)) used.set(name, quantity);
-  const { status } = quota;
-  if (areEqual(hard, amountsIn(status.hard)) && areEqual(used, amountsIn(status.used))) return false;
-  quota.status = { hard: { ...quota.spec.hard }, used: listOf(used) };
-  return true;
+/**
+ * Writes what is used by the objects that there are now. That takes a while where there are many, and admission may charge the quota in the meantime: such
+ * charges are for objects that were not counted, and are added.
+ */
+async function recount(
+  client: Client,
+  quotas: ResourceClient<ResourceQuota>,
+  quota: ResourceQuota,
+  resources: readonly Measured[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = '', name = '' } = quota.metadata;
+  const usedBefore = amountsIn(quota.status.used);
+  const counted = await countUsed(client, quota, resources, signal);
+  if (signal.aborted) return;
+  const refresh = (current: ResourceQuota): boolean => {
+    const hard = amountsIn(current.spec.hard);
+    const charged = growthOf(amountsIn(current.status.used), usedBefore);
+    const used = new Map([...hard].map(([one]) => [one, ZERO]));
+    for (const [one, quantity] of sumOf(counted, charged)) if (hard.has(one)) used.set(one, quantity);
+    const { status } = current;
+    if (areEqual(hard, amountsIn(status.hard)) && areEqual(used, amountsIn(status.used))) return false;
+    current.status = { hard: { ...current.spec.hard }, used: listOf(used) };
+    return true;
+  };
+  await quotas.update(namespace, name, refresh, 'status');
 }
 
-function usageOf(client: Client, quota: ResourceQuota, { identity, evaluator }: Measured): Amounts {
-  const names = hardNames(quota).filter((name) => evaluator.counts(name));
+/** Of all resources together. */
+async function countUsed(client: Client, quota: ResourceQuota, resources: readonly Measured[], signal: AbortSignal): Promise<Amounts> {
+  const names = hardNames(quota);
   const scopes = scopesOf(quota);
-  let usage: Amounts = new Map();
-  for (const object of client.resource(identity.group, identity.plural).informer.list(quota.metadata.namespace!)) {
-    if (scopes.every((scope) => evaluator.isInScope(scope, object))) usage = sumOf(usage, only(evaluator.usage(object), names));
-  }
-  return usage;
+  const used = new Map<string, Quantity>();
+  const usages = resources.map(async ({ identity, evaluator }) => {
+    const wanted = new Set(names.filter((name) => evaluator.counts(name)));
+    const add = (object: ApiObject): void => {
+      if (!scopes.every((scope) => evaluator.isInScope(scope, object))) return;
+      for (const [name, quantity] of evaluator.usage(object)) {
+        if (!wanted.has(name)) continue;
+        const before = used.get(name);
+        used.set(name, before ? addQuantities(before, quantity) : quantity);
+      }
+    };
+    await client.resource(identity.group, identity.plural).informer.forEach(quota.metadata.namespace!, add, signal);
+  });
+  await Promise.all(usages);
+  return used;
 }

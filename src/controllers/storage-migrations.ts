@@ -4,6 +4,7 @@ import type { StorageVersionMigration } from '../apis/facts/types/storagemigrati
 import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import { type Controller, type ControllerOptions, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
+import { TimeSlice } from '../util/time-slice.ts';
 
 const GROUP = 'storagemigration.k8s.io';
 const PLURAL = 'storageversionmigrations';
@@ -26,13 +27,54 @@ export const runStorageMigrations: Controller = async (client, options) => {
   const migrations = client.resource<Migration>(GROUP, PLURAL, NAME);
   await migrations.informer.synced;
   if (options.signal.aborted) return;
-  const queue = new WorkQueue((name) => migrate({ client, migrations, options }, name), { ...options, name: NAME });
-  const add = (migration: Migration | undefined): void => {
-    if (migration && !isOver(migration)) queue.add(migration.metadata.name!);
+  const pending = new PendingMigrations();
+  const queue = new WorkQueue((key) => migrateNext({ client, migrations, options }, pending, key), { ...options, name: NAME });
+  const see = (migration: Migration | undefined, old: Migration | undefined): void => {
+    if (migration && !isOver(migration)) queue.add(pending.add(migration));
+    else pending.remove((migration ?? old)!);
   };
-  stopOnAbort(options.signal, [migrations.informer.onChange(add)]);
-  for (const migration of migrations.informer.list('')) add(migration);
+  stopOnAbort(options.signal, [migrations.informer.onChange(see)]);
+  await migrations.informer.forEach('', (migration) => see(migration, undefined), options.signal);
 };
+
+/** Those that are not over, by the resource that they are of: who looks for the next of thousands does not read them all. */
+class PendingMigrations {
+  readonly #byResource = new Map<string, Map<string, boolean>>();
+
+  /** Answers the key of its resource. */
+  add(migration: Migration): string {
+    const key = resourceKey(migration);
+    const isRunning = isTrue(migration, 'Running');
+    const names = this.#byResource.get(key);
+    if (names) names.set(migration.metadata.name!, isRunning);
+    else this.#byResource.set(key, new Map([[migration.metadata.name!, isRunning]]));
+    return key;
+  }
+
+  remove(migration: Migration): void {
+    const key = resourceKey(migration);
+    const names = this.#byResource.get(key);
+    names?.delete(migration.metadata.name!);
+    if (names?.size === 0) this.#byResource.delete(key);
+  }
+
+  names(key: string): readonly string[] {
+    return [...(this.#byResource.get(key)?.keys() ?? [])];
+  }
+
+  /** The one that is running, or the first by name. */
+  next(key: string): string | undefined {
+    let first: string | undefined;
+    for (const [name, isRunning] of this.#byResource.get(key) ?? []) {
+      if (isRunning) return name;
+      if (first === undefined || name < first) first = name;
+    }
+    return first;
+  }
+}
+
+/** Neither part can be longer than a name, or hold a space where it is served. */
+const resourceKey = ({ spec: { resource } }: Migration): string => `${resource.group ?? ''} ${resource.resource ?? ''}`;
 
 interface Work {
   client: Client;
@@ -47,16 +89,24 @@ const isTrue = ({ status }: Migration, type: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
 const isOver = (migration: Migration): boolean => isTrue(migration, 'Succeeded') || isTrue(migration, 'Failed');
 
-async function migrate(work: Work, name: string): Promise<number | void> {
-  const { client, migrations, options } = work;
-  const migration = migrations.informer.get('', name);
-  if (!migration || isOver(migration)) return;
-  const { group = '', resource: plural = '' } = migration.spec.resource;
-  const resource = findResource(client, group, plural);
-  if (!resource) return waitForResource(work, migration);
-  if (REQUIRED_VERBS.some((verb) => !resource.verbs.includes(verb)))
-    return fail(work, name, `resource "${group}/${resource.version}, Resource=${plural}" does not support discovery operations: [${REQUIRED_VERBS.join(' ')}]`);
-  if (!isFirst(migrations, migration)) return WAIT_FOR_OTHERS_MS;
+/** Answers when the resource is to be looked at again. */
+async function migrateNext(work: Work, pending: PendingMigrations, key: string): Promise<number | void> {
+  const [group, plural] = key.split(' ') as [string, string];
+  const resource = findResource(work.client, group, plural);
+  if (!resource) return failWithoutResource(work, pending.names(key));
+  const name = pending.next(key);
+  const migration = name === undefined ? undefined : work.migrations.informer.get('', name);
+  if (migration && !isOver(migration)) await migrate(work, migration, resource);
+  return pending.next(key) === undefined ? undefined : AT_ONCE_MS;
+}
+
+const AT_ONCE_MS = 0;
+
+async function migrate(work: Work, migration: Migration, { group, version, plural, verbs }: ResourceIdentity): Promise<void> {
+  const { client, options } = work;
+  const name = migration.metadata.name!;
+  if (REQUIRED_VERBS.some((verb) => !verbs.includes(verb)))
+    return fail(work, name, `resource "${group}/${version}, Resource=${plural}" does not support discovery operations: [${REQUIRED_VERBS.join(' ')}]`);
   const running = await begin(work, migration);
   const refusal = await rewriteAll(client.resource(group, plural, NAME), Number(running.status!.resourceVersion), options.signal);
   if (options.signal.aborted) return;
@@ -65,20 +115,17 @@ async function migrate(work: Work, name: string): Promise<number | void> {
 }
 
 /** Looked at again so much later. */
-const WAIT_FOR_OTHERS_MS = 1_000;
+const RESOURCE_POLL_MS = 1_000;
 
-/** Of several migrations of a resource, the one that is running goes on, or the first by name. */
-function isFirst({ informer }: ResourceClient<Migration>, { metadata, spec }: Migration): boolean {
-  const isSame = (other: Migration): boolean => other.spec.resource.group === spec.resource.group && other.spec.resource.resource === spec.resource.resource;
-  const others = informer.list('').filter((other) => !isOver(other) && isSame(other));
-  const first = others.find((other) => isTrue(other, 'Running')) ?? others.toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))[0];
-  return first?.metadata.name === metadata.name;
-}
-
-async function waitForResource(work: Work, { metadata }: Migration): Promise<number | void> {
-  const ageMs = work.options.now().getTime() - Date.parse(metadata.creationTimestamp ?? '');
-  if (ageMs < RESOURCE_WAIT_MS) return WAIT_FOR_OTHERS_MS;
-  return fail(work, metadata.name!, 'resource does not exist in discovery');
+async function failWithoutResource(work: Work, names: readonly string[]): Promise<number | void> {
+  const nowMs = work.options.now().getTime();
+  const slice = new TimeSlice();
+  for (const name of names) {
+    const created = work.migrations.informer.get('', name)?.metadata.creationTimestamp;
+    if (created !== undefined && nowMs - Date.parse(created) >= RESOURCE_WAIT_MS) await fail(work, name, 'resource does not exist in discovery');
+    if (slice.isSpent) await slice.next();
+  }
+  return names.length > 0 ? RESOURCE_POLL_MS : undefined;
 }
 
 /** Says that it runs, and from which version of the store on: what is written later is in today's form. */
@@ -97,8 +144,10 @@ async function rewriteAll(resource: ResourceClient, untilVersion: number, signal
     if (Number(metadata.resourceVersion) <= untilVersion) keys.push([metadata.namespace ?? '', metadata.name!]);
   };
   await resource.informer.scan(note, () => true, signal);
+  const slice = new TimeSlice();
   for (const [namespace, name] of keys) {
     if (signal.aborted) return undefined;
+    if (slice.isSpent) await slice.next();
     try {
       await resource.update(namespace, name, () => undefined);
     } catch (error) {

@@ -2,7 +2,7 @@ import { isJsonObject } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { delay } from '../util/delay.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
-import { rootOf } from './cluster-resources.ts';
+import { pathOf } from './cluster-resources.ts';
 import { type RecordedResource, keyOf } from './flight-format.ts';
 import type { FlightWriter } from './flight-writer.ts';
 
@@ -46,6 +46,10 @@ export class ResourceRecorder {
     this.#number = parts.writer.addResource(parts.resource, parts.now());
   }
 
+  get resource(): RecordedResource {
+    return this.#parts.resource;
+  }
+
   start(): void {
     this.#ended = this.#run();
   }
@@ -69,12 +73,17 @@ export class ResourceRecorder {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ClusterError && error.status === GONE) version = undefined;
-        else this.#parts.onProblem(`${this.#parts.resource.plural}: ${(error as Error).message}`);
+        else this.#parts.onProblem(this.#problemOf(error as Error));
         this.#onListed();
         await delay(Math.min(FIRST_DELAY_MS * 2 ** failures++, MAX_DELAY_MS), signal);
       }
     }
     this.#onListed();
+  }
+
+  /** Where the server does not answer, it is the same for every resource. */
+  #problemOf(error: Error): string {
+    return error instanceof ClusterError ? `${this.#parts.resource.plural}: ${error.message}` : error.message;
   }
 
   /** Answers the version of the list. */
@@ -92,7 +101,7 @@ export class ResourceRecorder {
     } while (page !== '');
     for (const key of this.#keys) if (!seen.has(key)) this.#delete(key);
     this.#completeUntilMs = now();
-    writer.listed(this.#number, this.#completeUntilMs);
+    writer.listed(this.#number, this.#completeUntilMs, version);
     return version;
   }
 
@@ -105,7 +114,7 @@ export class ResourceRecorder {
       if (type === 'ERROR') throw new ClusterError(textOf(object['message']), Number(object['code'] ?? 0));
       version = textOf(objectOf(object['metadata'])['resourceVersion']) || version;
       this.#completeUntilMs = now();
-      if (type === 'DELETED') this.#delete(keyOfObject(object));
+      if (type === 'DELETED') this.#delete(keyOfObject(object), version);
       else if (type !== 'BOOKMARK') this.#put(object, now());
     }
     return version;
@@ -122,15 +131,14 @@ export class ResourceRecorder {
     return key;
   }
 
-  #delete(key: string): void {
+  #delete(key: string, resourceVersion?: string): void {
     if (!this.#keys.delete(key)) return;
-    this.#parts.writer.delete(this.#number, key, this.#parts.now());
+    this.#parts.writer.delete(this.#number, key, this.#parts.now(), resourceVersion);
     this.#parts.onChange();
   }
 
   get #path(): string {
-    const { group, version, plural } = this.#parts.resource;
-    return `${rootOf(group, version)}/${plural}`;
+    return pathOf(this.#parts.resource);
   }
 }
 

@@ -4,7 +4,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { conflict, isApiError, notFound } from '../api/errors.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { TimeSlice, nextTurn } from '../util/time-slice.ts';
 import { demandReadable } from './corrupt-objects.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
@@ -24,6 +24,7 @@ import {
   writtenEntry,
 } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
+import { annotationOf } from './write-author.ts';
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
@@ -236,7 +237,8 @@ async function admitDelete<T extends ApiObject>(
   if (validated) await validated;
 }
 
-async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
+async function writeMarked<T extends ApiObject>(deletion: Deletion<T>): Promise<T> {
+  const { parts, context, key, options, entry, object } = deletion;
   if (context.isLarge) await nextTurn();
   const marked = canonical(parts, object);
   if (context.isLarge) await nextTurn();
@@ -245,7 +247,8 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (options.dryRun) return asRead(parts, marked);
   if (await isStoredAs(parts, key, entry, value)) return marked;
   if (context.isLarge) await nextTurn();
-  const revision = await timedStorage(parts, 'update', context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
+  const change = { type: 'put', key, value, expected: entry.revision, ...authorOf(deletion) } as const;
+  const revision = await timedStorage(parts, 'update', context, parts.engine.commit(change));
   marked.metadata.resourceVersion = String(revision);
   return parts.conversion ? (await writtenEntry(parts, key, value, revision)).object<T>() : marked;
 }
@@ -282,13 +285,13 @@ function nothingOf<T extends ApiObject>(parts: StoreParts<T>, { kind, apiVersion
   return canonical(parts, { kind, apiVersion, metadata: { ...(annotations && { annotations }) }, ...(spec && { spec }) } as unknown as T);
 }
 
-async function remove<T extends ApiObject>(
-  { parts, context, key, options, object }: Deletion<T>,
-  expected: number,
-  answersWithObject: boolean,
-): Promise<DeleteResult<T>> {
+const authorOf = <T extends ApiObject>({ parts, context, admittedName }: Deletion<T>): { annotation?: Buffer } =>
+  annotationOf(parts, context, { verb: admittedName === '' ? 'deletecollection' : 'delete' });
+
+async function remove<T extends ApiObject>(deletion: Deletion<T>, expected: number, answersWithObject: boolean): Promise<DeleteResult<T>> {
+  const { parts, context, key, options, object } = deletion;
   if (!options.dryRun) {
-    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected }));
+    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected, ...authorOf(deletion) }));
     object.metadata.resourceVersion = String(revision);
   }
   await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);
@@ -306,8 +309,10 @@ export async function deleteCollection<T extends ApiObject>(
   warnOfPropagation(parts, context, options);
   const found = await listEntries(parts, namespace, list);
   const queue = found.entries.values();
+  const slice = new TimeSlice();
   const work = async (): Promise<void> => {
     for (const entry of queue) {
+      if (slice.isSpent) await slice.next();
       const { metadata } = entry.object();
       try {
         await deleteObject(parts, context, metadata.namespace ?? '', metadata.name!, options, '');

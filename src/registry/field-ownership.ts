@@ -94,7 +94,7 @@ const NAME_MAX_BYTES = 128;
 const PLAIN = /^[ -~]*$/;
 
 /** What stands before the first slash, as far as it can be printed (endpoints/handlers/create.go prefixFromUserAgent). */
-function managerOfUserAgent(userAgent: string): string {
+export function managerOfUserAgent(userAgent: string): string {
   const slash = userAgent.indexOf('/');
   const product = slash < 0 ? userAgent : userAgent.slice(0, slash);
   if (product.length <= NAME_MAX_BYTES && PLAIN.test(product)) return product;

@@ -124,6 +124,11 @@ export const LIMIT_TABLE = {
       "steps of validating a custom resource by its schema: one for each value, eleven for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
+  defaultedValues: {
+    value: 50_000,
+    counts: 'values that the defaults of its schema add to a custom resource that is written',
+    answer: '413 RequestEntityTooLarge',
+  },
   ownedItems: {
     value: 15_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
@@ -139,6 +144,24 @@ export const LIMIT_TABLE = {
   },
   diffObjects: { value: 2_000, counts: 'objects in them', answer: 'the message without the difference' },
   diffSteps: { value: 2_000_000, counts: 'steps of comparing their lines', answer: 'the message without the difference' },
+  remoteOpenApiBytes: {
+    value: 16 * 1024 * 1024,
+    counts: 'bytes of the OpenAPI v2 document of an aggregated server',
+    answer: 'its document is left out',
+  },
+  remoteOpenApiEntries: {
+    value: 20_000,
+    counts: 'paths, definitions and parameters of that document, or paths of its index of OpenAPI v3',
+    answer: 'its document is left out',
+  },
+  remoteOpenApiEntryValues: { value: 20_000, counts: 'values of one of them', answer: 'its document is left out' },
+  remoteDiscoveryBytes: { value: 4 * 1024 * 1024, counts: 'bytes of what an aggregated server or a peer says it serves', answer: 'it is taken for stale' },
+  remoteResources: { value: 5_000, counts: 'groups, versions, resources and subresources in it', answer: 'it is taken for stale' },
+  limitRangeAmounts: {
+    value: 20_000,
+    counts: 'amounts that the limit ranges of a namespace name, once for each container of a pod that is created in it',
+    answer: '413 RequestEntityTooLarge',
+  },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',

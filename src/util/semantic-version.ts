@@ -7,16 +7,36 @@ export interface SemanticVersion {
 
 const VERSION = /^(?<core>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?<prerelease>[0-9A-Za-z.-]+))?(?:\+(?<build>[0-9A-Za-z.-]+))?$/;
 
-const isNumber = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
-const isIdentifier = (part: string): boolean => isNumber(part) || /[a-zA-Z-]/.test(part);
+const MAX_NUMBER = 2n ** 64n - 1n;
+const MAX_DIGITS = String(MAX_NUMBER).length;
+const isDigits = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
+/** One of 64 bits, as upstream's parser has them (blang/semver); more digits would also take more than linear time. */
+const isNumber = (part: string): boolean => isDigits(part) && part.length <= MAX_DIGITS && BigInt(part) <= MAX_NUMBER;
+const isWord = (part: string): boolean => /[a-zA-Z-]/.test(part);
+
+interface Parts {
+  core: readonly string[];
+  prerelease: readonly string[];
+}
 
 /** Undefined where the text is none. Numbers have no leading zeros. */
-export function parseSemanticVersion(text: string): SemanticVersion | undefined {
-  const { core, prerelease, build } = VERSION.exec(text)?.groups ?? {};
-  const numbers = core?.split('.') ?? [];
+function partsOf(text: string): Parts | undefined {
+  const { core = '', prerelease, build } = VERSION.exec(text)?.groups ?? {};
+  const numbers = core.split('.');
   const identifiers = prerelease?.split('.') ?? [];
-  const isGood = core !== undefined && numbers.every(isNumber) && identifiers.every(isIdentifier) && (build?.split('.') ?? []).every((part) => part !== '');
-  return isGood ? { core: numbers.map(BigInt), prerelease: identifiers } : undefined;
+  const isGood =
+    numbers.every(isDigits) && identifiers.every((part) => isDigits(part) || isWord(part)) && (build?.split('.') ?? []).every((part) => part !== '');
+  return isGood ? { core: numbers, prerelease: identifiers } : undefined;
+}
+
+/** Whether the text has the form of one. */
+export const isSemanticVersion = (text: string): boolean => partsOf(text) !== undefined;
+
+/** Undefined where the text is none, or has numbers of more than 64 bits. */
+export function parseSemanticVersion(text: string): SemanticVersion | undefined {
+  const parts = partsOf(text);
+  const isGood = parts !== undefined && parts.core.every(isNumber) && parts.prerelease.every((part) => isNumber(part) || isWord(part));
+  return isGood ? { core: parts.core.map(BigInt), prerelease: parts.prerelease } : undefined;
 }
 
 /** Less than 0, 0, or more, as `a` comes before, with or after `b`. */

@@ -5,16 +5,21 @@ import type { ApiClient, TestList } from '../support/api-client.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE, inNamespace } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
+import { amplifiedAttacks } from './attacks/amplified.ts';
+import { backendAttacks } from './attacks/backends.ts';
 import { bodyShapeAttacks } from './attacks/body-shapes.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
+import { filledUpdateAttacks } from './attacks/filled-updates.ts';
 import { largeObjectAttacks } from './attacks/large-objects.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
+import { manyObjectAttacks } from './attacks/many-objects.ts';
 import { patchAttacks } from './attacks/patches.ts';
 import { proxyAttacks } from './attacks/proxies.ts';
 import { refusedUpdateAttacks } from './attacks/refused-updates.ts';
+import { standingRuleAttacks } from './attacks/standing-rules.ts';
 import { MeasuredServer } from './measured-server.ts';
 
 /*
@@ -50,7 +55,8 @@ beforeAll(async () => {
     '--controllers=*',
     '--disable-admission-plugins=ServiceAccount',
     '--enable-logs-handler=true',
-    '--feature-gates=CBORServingAndStorage=true',
+    '--feature-gates=CBORServingAndStorage=true,CoordinatedLeaderElection=true,ShardedListAndWatch=true,StorageVersionMigrator=true',
+    '--runtime-config=coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
     `--audit-policy-file=${policyFile}`,
     `--audit-log-path=${join(folder, 'audit.log')}`,
   ];
@@ -116,13 +122,22 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['definitions', definitionAttacks],
   ['patches', patchAttacks],
   ['filled kinds', filledKindAttacks],
-  ...(isStrict ? ([['every kind', everyKindAttacks]] as const) : []),
+  ...(isStrict
+    ? ([
+        ['every kind', everyKindAttacks],
+        ['every update', filledUpdateAttacks],
+      ] as const)
+    : []),
   ['body shapes', bodyShapeAttacks],
   ['large objects', largeObjectAttacks],
   ['lists', listAttacks],
   ['long lists', longListAttacks],
   ['refused updates', refusedUpdateAttacks],
   ['proxies', proxyAttacks],
+  ['standing rules', standingRuleAttacks],
+  ['amplified', amplifiedAttacks],
+  ['backends', backendAttacks],
+  ['many objects', manyObjectAttacks],
 ];
 
 /** What attacks make: in the namespace, and outside of it. */

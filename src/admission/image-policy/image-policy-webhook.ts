@@ -4,7 +4,7 @@ import { WebhookClient, WebhookError, withRetries } from '../../client/webhook-c
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { ExpiringCache } from '../../util/expiring-cache.ts';
 import { quote } from '../../util/go-quote.ts';
-import { isJsonObject, ownValue, parseJson, stringifyJson } from '../../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from '../plugin.ts';
@@ -46,7 +46,9 @@ export function imagePolicyWebhook(
     const remembered = known.get(question);
     if (remembered) return remembered;
     const review = stringifyJson({ kind: KIND, apiVersion: API_VERSION, metadata: {}, spec, status: { allowed: false } });
-    const status = readStatus(await orReviewFailure(withRetries({ initialDelayMs: retryDelayMs, tries: TRIES, sleep }, () => client.post(review, signal))));
+    const status = await readStatus(
+      await orReviewFailure(withRetries({ initialDelayMs: retryDelayMs, tries: TRIES, sleep }, () => client.post(review, signal))),
+    );
     known.set(question, status, status.allowed ? allowTtlMs : denyTtlMs);
     return status;
   }
@@ -100,8 +102,8 @@ async function orReviewFailure(call: Promise<Buffer>): Promise<Buffer> {
 }
 
 /** Kind and version may be left out, but not be others. */
-function readStatus(answer: Buffer): ImageReviewStatus {
-  const review = parseAnswer(answer);
+async function readStatus(answer: Buffer): Promise<ImageReviewStatus> {
+  const review = await readReview(answer);
   const kind = textOf(review, 'kind') || KIND;
   const apiVersion = textOf(review, 'apiVersion') || API_VERSION;
   if (kind !== KIND || apiVersion !== API_VERSION) throw new ReviewFailure(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`);
@@ -113,10 +115,10 @@ function readStatus(answer: Buffer): ImageReviewStatus {
   return { allowed, reason: textOf(status, 'reason'), auditAnnotations: new Map(annotations) };
 }
 
-function parseAnswer(answer: Buffer): JsonObject {
+async function readReview(answer: Buffer): Promise<JsonObject> {
   let value: Json;
   try {
-    value = parseJson(answer);
+    value = await parseLongJson(answer);
   } catch (error) {
     throw new ReviewFailure(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }

@@ -4,9 +4,12 @@ import type { Evaluator } from '../../apis/core/quota/evaluator.ts';
 import type { ResourceClient } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { conflict, isApiError } from '../../api/errors.ts';
+import { type SlicedWork, TimeSlice, runSliced } from '../../util/time-slice.ts';
 import { type LimitedResource, charged } from './quota-check.ts';
 
 const RETRIES = 3;
+/** Up to here, slices would only cost. */
+const FEW_QUOTAS = 10;
 
 interface Waiting {
   attributes: AdmissionAttributes;
@@ -56,10 +59,12 @@ export class QuotaLedger {
 
   /** Answers all of the batch. Quotas that were overtaken are read again, for those whom they were to be charged for. */
   async #settle(batch: readonly Waiting[], quotas: readonly ResourceQuota[], retries: number): Promise<void> {
-    const { pending, result } = this.#check(batch, quotas);
-    const changed = result.filter((quota, index) => !haveEqualUse(quota, quotas[index]!));
+    const isMany = quotas.length > FEW_QUOTAS;
+    const { pending, changed } = await runSliced(this.#check(batch, quotas), isMany);
     const failures = new Map<string, unknown>();
+    const slice = new TimeSlice();
     for (const quota of changed) {
+      if (slice.isSpent) await slice.next();
       try {
         await this.#write(quota);
       } catch (error) {
@@ -77,12 +82,12 @@ export class QuotaLedger {
   }
 
   /** Refuses some, admits those that cost nothing; the others are pending until the quotas are written. */
-  #check(batch: readonly Waiting[], quotas: readonly ResourceQuota[]): { pending: Waiting[]; result: readonly ResourceQuota[] } {
+  *#check(batch: readonly Waiting[], quotas: readonly ResourceQuota[]): SlicedWork<{ pending: Waiting[]; changed: readonly ResourceQuota[] }> {
     const pending: Waiting[] = [];
     let result = quotas;
     for (const entry of batch) {
       try {
-        const next = charged(result, entry.attributes, entry.evaluator, this.#limited);
+        const next = yield* charged(result, entry.attributes, entry.evaluator, this.#limited);
         if (next === result || entry.attributes.dryRun) entry.admit();
         else {
           pending.push(entry);
@@ -92,7 +97,12 @@ export class QuotaLedger {
         entry.refuse(error);
       }
     }
-    return { pending, result };
+    const changed: ResourceQuota[] = [];
+    for (const [index, quota] of result.entries()) {
+      if (!haveEqualUse(quota, quotas[index]!)) changed.push(quota);
+      yield;
+    }
+    return { pending, changed };
   }
 
   async #write({ metadata, status }: ResourceQuota): Promise<void> {

@@ -17,6 +17,7 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { unknownError } from '../../api/errors.ts';
 import { quantitySign } from '../../api/quantity.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { refusal } from '../refusal.ts';
 
 /** What may be used only where a quota says how much (apiserver.config.k8s.io ResourceQuotaConfiguration). */
@@ -37,26 +38,38 @@ interface Charge {
  * The quotas as they are once the write is charged to them: the same ones where it costs nothing. Throws where one does not allow it. `quotas` stay as
  * they are. Order and words: apiserver/pkg/admission/plugin/resourcequota CheckRequest.
  */
-export function charged(
+export function* charged(
   quotas: readonly ResourceQuota[],
   attributes: AdmissionAttributes,
   evaluator: Evaluator,
   limited: readonly LimitedResource[],
-): readonly ResourceQuota[] {
+): SlicedWork<readonly ResourceQuota[]> {
   const object = attributes.object!;
   const concerned = quotas.filter((quota) => concerns(quota, evaluator, object));
-  for (const quota of concerned) requireMeasurable(quota, attributes, evaluator);
+  for (const quota of concerned) {
+    requireMeasurable(quota, attributes, evaluator);
+    yield;
+  }
 
   const usage = evaluator.usage(object);
   const negative = namesBelowZero(usage);
   if (negative.length > 0) throw refusal(attributes, `quota usage is negative for resource(s): ${printNames(negative)}`);
-  const charges = concerned.map((quota) => ({ quota, usage: additionalUsage(quota, attributes, evaluator, usage) })).filter((charge) => charge.usage.size > 0);
+  const charges: Charge[] = [];
+  for (const quota of concerned) {
+    const additional = additionalUsage(quota, attributes, evaluator, usage);
+    if (additional.size > 0) charges.push({ quota, usage: additional });
+    yield;
+  }
   const isFree = concerned.length > 0 ? charges.length === 0 : additionalUsage(undefined, attributes, evaluator, usage).size === 0;
   if (isFree) return quotas;
 
   requireCover(quotas, concerned, attributes, evaluator, usage, limited);
-  const byName = new Map(charges.map((charge) => [charge.quota.metadata.name, chargedQuota(charge, attributes)]));
-  return quotas.map((quota) => byName.get(quota.metadata.name) ?? quota);
+  const byName = new Map<string, ResourceQuota>();
+  for (const charge of charges) {
+    byName.set(charge.quota.metadata.name!, chargedQuota(charge, attributes));
+    yield;
+  }
+  return quotas.map((quota) => byName.get(quota.metadata.name!) ?? quota);
 }
 
 const hardNames = ({ status }: ResourceQuota): string[] => Object.keys(status.hard ?? {});

@@ -4,7 +4,8 @@ import { DecodeError } from '../../schema/decode.ts';
 import { type JsonPatchOperation, applyJsonPatch, parseJsonPatch } from '../../schema/json-patch.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { internalError, isApiError } from '../../api/errors.ts';
-import { runAtOnce } from '../../util/time-slice.ts';
+import { LARGE_BYTES } from '../../registry/request-context.ts';
+import { nextTurn, runSliced } from '../../util/time-slice.ts';
 import { quote } from '../../util/go-quote.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { isJsonObject, stringifyJson } from '../../encoding/json.ts';
@@ -83,15 +84,19 @@ async function ask(
   const place = `round_${round}_index_${invocation.index}`;
   let mutated = false;
   try {
-    mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
+    const call = async (): Promise<boolean> => {
       const shown = await write.in(invocation.view);
       const isFirst = attributes.reinvocation === undefined;
-      const applied = applyResponse(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write, isFirst);
+      const response = await callWebhook(invocation, attributes, requested, shown, true);
+      // What comes of it may be larger than what was sent.
+      if (response.patch.length > LARGE_BYTES) context.isLarge = true;
+      const applied = await applyResponse(response, invocation, shown, write, isFirst);
       if (!applied) return false;
       const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
       context.annotateAudit(PATCH + place, withNumbersAsWritten(stringifyJson(told)), 'Request');
       return applied.hasChanged;
-    });
+    };
+    mutated = await counted(metrics, 'admit', invocation, attributes, call, () => write.object);
   } catch (error) {
     const refusal = outcomeOf(error, invocation, attributes, () => {
       metrics.webhookFailedOpen(spec.name, 'admit');
@@ -127,32 +132,36 @@ const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObje
 });
 
 /** What was done to the object; undefined where the webhook asks for nothing. `isFirst`: nothing has been patched in this write before. */
-function applyResponse(
+async function applyResponse(
   { patch, patchType }: AdmissionResponse,
   { webhook, view }: Invocation,
   shown: ShownObjects,
   write: ChangedWrite,
   isFirst: boolean,
-): { operations: readonly JsonPatchOperation[]; hasChanged: boolean } | undefined {
+): Promise<{ operations: readonly JsonPatchOperation[]; hasChanged: boolean } | undefined> {
   const { name } = webhook.spec;
   const { object: before } = shown;
-  const operations = patch.length === 0 ? [] : readPatch(patch, name);
+  const isLarge = patch.length > LARGE_BYTES;
+  const operations = patch.length === 0 ? [] : await readPatch(patch, name, isLarge);
   if (operations.length === 0) return undefined;
   if (!before) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
   if (patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${quote(patchType)}`, 400);
+  const patched = await patchedObject(before, operations, isLarge);
+  if (isLarge) await nextTurn();
   const next = readPatched(
-    patchedObject(before, operations),
+    patched,
     operations.some((operation) => hasMarks(operation.value)),
     view,
   );
+  if (isLarge) await nextTurn();
   const hasChanged = !equalJson(before, next) || (isFirst && losesFractions(view, shown));
   write.change(next);
   return { operations, hasChanged };
 }
 
-function readPatch(patch: Buffer, webhookName: string): JsonPatchOperation[] {
+async function readPatch(patch: Buffer, webhookName: string, isLarge: boolean): Promise<JsonPatchOperation[]> {
   try {
-    return runAtOnce(parseJsonPatch(patch));
+    return await runSliced(parseJsonPatch(patch), isLarge);
   } catch (error) {
     throw new CallFailure(webhookName, `received undecodable patch in webhook response: ${inPatchTypes((error as Error).message)}`);
   }
@@ -163,10 +172,10 @@ const inPatchTypes = (message: string): string =>
   message.replace('[]handlers.jsonPatchOp', 'jsonpatch.Patch').replace('handlers.jsonPatchOp', 'jsonpatch.Operation');
 
 /** What kind of object it is, a patch may leave out, but not change. */
-function patchedObject(before: JsonObject, operations: readonly JsonPatchOperation[]): JsonObject {
+async function patchedObject(before: JsonObject, operations: readonly JsonPatchOperation[], isLarge: boolean): Promise<JsonObject> {
   let patched: Json;
   try {
-    patched = runAtOnce(applyJsonPatch(before, operations));
+    patched = await runSliced(applyJsonPatch(before, operations), isLarge);
   } catch (error) {
     if (!isApiError(error)) throw error;
     throw internalError(patchFailure(before, operations));

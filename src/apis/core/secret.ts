@@ -1,5 +1,7 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { isJsonObject, parseJson } from '../../encoding/json.ts';
+import { workInSteps } from '../../api/validation-run.ts';
+import { isJsonObject, parseJsonInSteps } from '../../encoding/json.ts';
+import { JsonError } from '../../encoding/json-parser.ts';
 import { configMapKeyErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Secret } from '../facts/types/core-v1.ts';
@@ -75,10 +77,11 @@ function demandJson({ data = {} }: Secret, key: string, errors: FieldErrors): vo
   const at = errors.at('data').key(key);
   if (!Object.hasOwn(data, key)) return at.required();
   try {
-    const value = parseJson(bytesOf(data[key]));
+    const value = workInSteps(at, 'json', () => parseJsonInSteps(bytesOf(data[key])));
     if (value !== null && !isJsonObject(value)) at.invalid(REDACTED, `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   } catch (error) {
-    at.invalid(REDACTED, (error as Error).message);
+    if (!(error instanceof JsonError)) throw error;
+    at.invalid(REDACTED, error.message);
   }
 }
 

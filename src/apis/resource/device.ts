@@ -2,7 +2,7 @@ import { checkEach } from '../../api/validation-run.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { parseQuantity, quantitySign } from '../../api/quantity.ts';
-import { parseSemanticVersion } from '../../util/semantic-version.ts';
+import { isSemanticVersion } from '../../util/semantic-version.ts';
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption, NodeAllocatableResourceMapping } from '../facts/types/resource-v1.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
@@ -102,7 +102,7 @@ function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): voi
 }
 
 function validateVersion(version: string, errors: FieldErrors): void {
-  if (!parseSemanticVersion(version)) errors.invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
+  if (!isSemanticVersion(version)) errors.invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
   validateLength(version, errors);
 }
 

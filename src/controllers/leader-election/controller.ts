@@ -3,6 +3,7 @@ import type { LeaseCandidate } from '../../apis/facts/types/coordination-v1beta1
 import { isApiError } from '../../api/errors.ts';
 import type { ResourceClient } from '../../client/client.ts';
 import { delay } from '../../util/delay.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import { microTimeOf } from '../../util/time.ts';
 import { type Controller, type ControllerOptions, stopOnAbort } from '../controller.ts';
 import { WorkQueue } from '../work-queue.ts';
@@ -12,6 +13,8 @@ const GROUP = 'coordination.k8s.io';
 /** A lease with candidates is looked at so often, since nothing tells when it expires. */
 const REQUEUE_MS = 5000;
 const COLLECTION_MS = 30 * 60_000;
+/** Of one lease, so many have a vote, in the order in which they came: all of them are looked at whenever one says that it lives. */
+const MAX_CANDIDATES = 500;
 
 /** Upstream's name of the controller, its queue, and the Lease under which one of several servers runs it. */
 export const LEADER_ELECTION_CONTROLLER = 'leader-election-controller';
@@ -49,7 +52,8 @@ class LeaderElection {
         () => this.#namesByLease.size > 0,
       ),
     ]);
-    for (const candidate of this.#candidates.informer.list('')) this.#see(candidate, undefined);
+    const see = (candidate: LeaseCandidate): void => this.#see(candidate, undefined);
+    void this.#candidates.informer.forEach('', see, this.#options.signal);
   }
 
   #see(candidate: LeaseCandidate | undefined, old: LeaseCandidate | undefined): void {
@@ -63,8 +67,9 @@ class LeaderElection {
   #remember({ metadata: { namespace, name = '' }, spec }: LeaseCandidate): void {
     const key = keyOf(namespace, spec.leaseName);
     const names = this.#namesByLease.get(key);
-    if (names) names.add(name);
-    else this.#namesByLease.set(key, new Set([name]));
+    if (names) {
+      if (names.size < MAX_CANDIDATES) names.add(name);
+    } else this.#namesByLease.set(key, new Set([name]));
   }
 
   #forget({ metadata: { namespace, name = '' }, spec }: LeaseCandidate): void {
@@ -88,7 +93,7 @@ class LeaderElection {
     try {
       const step = electionStep(this.#leases.informer.get(namespace, name), candidates, now);
       if (step.action === 'give up') return;
-      if (step.action === 'ping') await this.#ping(step.candidates, now);
+      if (step.action === 'ping') await this.#ping(step.candidates);
       if (step.action === 'elect') await this.#elect(namespace, name, step, now);
     } catch (error) {
       if (!this.#options.signal.aborted) this.#options.report(error as Error);
@@ -102,8 +107,12 @@ class LeaderElection {
     return candidates.filter((candidate) => candidate !== undefined && !isCandidateExpired(candidate, now)) as LeaseCandidate[];
   }
 
-  async #ping(candidates: readonly LeaseCandidate[], now: Date): Promise<void> {
-    await Promise.all(candidates.map((candidate) => this.#pingOne(candidate, now)));
+  async #ping(candidates: readonly LeaseCandidate[]): Promise<void> {
+    const slice = new TimeSlice();
+    for (const candidate of candidates) {
+      await this.#pingOne(candidate, this.#options.now());
+      if (slice.isSpent) await slice.next();
+    }
   }
 
   /** One that has changed or gone meanwhile brings its lease back to the queue. */
@@ -132,8 +141,13 @@ class LeaderElection {
 /** Those that were silent for half an hour go; who lives answers long before. */
 async function collectCandidates(candidates: ResourceClient<LeaseCandidate>, { signal, now, report }: ControllerOptions): Promise<void> {
   while (!signal.aborted) {
-    for (const candidate of candidates.informer.list('')) {
-      if (isCandidateExpired(candidate, now())) await removeUnchanged(candidates, candidate).catch((error: unknown) => report(error as Error));
+    const expired: LeaseCandidate[] = [];
+    const note = (candidate: LeaseCandidate): void => void (isCandidateExpired(candidate, now()) && expired.push(candidate));
+    await candidates.informer.forEach('', note, signal);
+    const slice = new TimeSlice();
+    for (const candidate of expired) {
+      await removeUnchanged(candidates, candidate).catch((error: unknown) => report(error as Error));
+      if (slice.isSpent) await slice.next();
     }
     await delay(COLLECTION_MS, signal);
   }

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { type PublicKey, type PublicKeySource, keysById } from '../../authentication/public-keys.ts';
+import { type PublicKey, type PublicKeySource, hasUsualSize, keysById } from '../../authentication/public-keys.ts';
 import { type Clock, systemClock, type Timer } from '../../util/clock.ts';
 import { quote } from '../../util/go-quote.ts';
+import { type SlicedWork, runInSlices } from '../../util/time-slice.ts';
 import type { FetchKeysResponse, FetchedKey, Timestamp } from './messages.ts';
 import type { SignerObserver } from './observer.ts';
 import type { SignerService } from './service.ts';
@@ -21,6 +22,8 @@ export interface FetchedKeysOptions {
 const FETCH_TIMEOUT_MS = 60_000;
 const RETRY_AFTER_MS = 10_000;
 const MAX_KEY_ID_BYTES = 1024;
+/** As of OpenID issuers. To read one takes some ten microseconds, and a token that names none is checked with all. */
+const MAX_KEYS = 256;
 
 interface KeySet {
   keys: readonly PublicKey[];
@@ -115,7 +118,7 @@ export class FetchedKeys implements PublicKeySource {
     const { service, observer, clock, timeoutMs } = this.#options;
     let next: KeySet;
     try {
-      next = keySetOf(await fetched(service, timeoutMs), clock.now());
+      next = await keySetOf(await fetched(service, timeoutMs), clock.now());
     } catch (error) {
       observer.keysFetched(error as Error);
       throw new Error(`while fetching token verification keys: ${(error as Error).message}`, { cause: error });
@@ -137,10 +140,21 @@ async function fetched(service: SignerService, timeoutMs: number): Promise<Fetch
   }
 }
 
-function keySetOf({ keys, dataTimestamp, refreshHintSeconds }: FetchKeysResponse, nowMs: number): KeySet {
+async function keySetOf({ keys, dataTimestamp, refreshHintSeconds }: FetchKeysResponse, nowMs: number): Promise<KeySet> {
   if (refreshHintSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshHintSeconds}s)`);
   if (keys.length === 0) throw new Error('found no keys');
-  return { asOfSeconds: secondsOf(dataTimestamp), keys: keys.map(publicKeyOf), refreshAtMs: nowMs + Number(refreshHintSeconds) * 1000 };
+  if (keys.length > MAX_KEYS) throw new Error(`found more than ${MAX_KEYS} keys`);
+  const asOfSeconds = secondsOf(dataTimestamp);
+  return { asOfSeconds, keys: await runInSlices(publicKeysOf(keys)), refreshAtMs: nowMs + Number(refreshHintSeconds) * 1000 };
+}
+
+function* publicKeysOf(keys: readonly FetchedKey[]): SlicedWork<PublicKey[]> {
+  const found: PublicKey[] = [];
+  for (const key of keys) {
+    found.push(publicKeyOf(key));
+    yield;
+  }
+  return found;
 }
 
 /** From the year 1 to 9999 (google/protobuf/timestamp.proto). */
@@ -163,11 +177,14 @@ function publicKeyOf({ keyId, key, isUnlisted }: FetchedKey): PublicKey {
 }
 
 function parsedKey(der: Buffer): KeyObject {
+  let key: KeyObject;
   try {
-    return createPublicKey({ key: der, format: 'der', type: 'spki' });
+    key = createPublicKey({ key: der, format: 'der', type: 'spki' });
   } catch (error) {
     throw new Error(`while parsing external public keys: ${(error as Error).message}`, { cause: error });
   }
+  if (!hasUsualSize(key)) throw new Error('while parsing external public keys: found a key of an unusual size');
+  return key;
 }
 
 const differs = ({ keys: before }: KeySet, { keys: after }: KeySet): boolean =>

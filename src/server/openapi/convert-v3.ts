@@ -1,18 +1,19 @@
 import { isJsonObject } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 
 /**
  * A document of OpenAPI v3 from one of v2, as far as that says (kube-openapi/pkg/openapiconv): for servers that have only the old one. Nothing that is given
  * is changed.
  */
-export function convertToV3(document: JsonObject): JsonObject {
+export function* convertToV3(document: JsonObject): SlicedWork<JsonObject> {
   const shared = objectIn(document, 'parameters');
   return {
     openapi: '3.0.0',
     ...pick(document, ['info', 'externalDocs']),
-    paths: mapValues(objectIn(document, 'paths'), (item) => pathItem(item, shared)),
+    paths: yield* mapInSteps(objectIn(document, 'paths'), (item) => pathItem(item, shared)),
     components: {
-      schemas: mapValues(objectIn(document, 'definitions'), schemaV3),
+      schemas: yield* mapInSteps(objectIn(document, 'definitions'), schemaV3),
       securitySchemes: objectIn(document, 'securityDefinitions'),
     },
   };
@@ -93,3 +94,12 @@ const pick = (from: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
 const mapValues = (object: JsonObject, map: (value: Json, key: string) => Json): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value!, key)]));
+
+function* mapInSteps(object: JsonObject, change: (value: Json) => Json): SlicedWork<JsonObject> {
+  const entries: [string, Json][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    entries.push([key, change(value!)]);
+    yield;
+  }
+  return Object.fromEntries(entries);
+}

@@ -94,3 +94,29 @@ export function textOf(envelope: Envelope<EntryMap>, stringify: Stringify): Buff
 
 const hasEntryMap = (value: Json | Envelope<EntryMap>): value is Envelope<EntryMap> =>
   typeof value === 'object' && value !== null && Object.values(value).some((inner) => inner instanceof EntryMap);
+
+/** Of `components.schemas` the entries are two levels down, of `paths` one. */
+const ENTRY_DEPTH = 2;
+
+/** The text of a document that is there as an object, in pieces to be joined. */
+export function* documentText(document: JsonObject, stringify: Stringify): SlicedWork<Buffer[]> {
+  const pieces: Buffer[] = [];
+  yield* writeMap(document, ENTRY_DEPTH, pieces, stringify);
+  return pieces;
+}
+
+function* writeMap(map: JsonObject, depth: number, pieces: Buffer[], stringify: Stringify): SlicedWork<void> {
+  pieces.push(OPEN);
+  let count = 0;
+  for (const [key, value] of Object.entries(map)) {
+    if (value === undefined) continue;
+    if (count % ENTRIES_AT_ONCE === 0) yield;
+    const lead = `${count++ === 0 ? '' : ','}${stringify(key)}:`;
+    if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) pieces.push(Buffer.from(lead + stringify(value)));
+    else {
+      pieces.push(Buffer.from(lead));
+      yield* writeMap(value, depth - 1, pieces, stringify);
+    }
+  }
+  pieces.push(CLOSE);
+}

@@ -4,11 +4,11 @@ import { gunzip, gzip } from 'node:zlib';
 import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../encoding/json.ts';
-import type { JsonObject } from '../../encoding/json-types.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { type SlicedWork, TimeSlice, nextTurn, runInSlices } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
-import { EntryMap, partOf, textOf } from './document-text.ts';
+import { EntryMap, documentText, partOf, textOf } from './document-text.ts';
 import { documentV2, envelopeV2, mapsV2 } from './document-v2.ts';
 import { type DocumentV3Options, documentV3, envelopeV3, mapsV3 } from './document-v3.ts';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
@@ -184,7 +184,9 @@ export class OpenApiDocuments {
       const { hash } = await this.#formsOf(section).get('json');
       paths[section.path] = { serverRelativeURL: hashedUrl(section.path, hash) };
     }
+    const slice = new TimeSlice();
     for (const [path, remote] of this.#remoteV3) {
+      if (slice.isSpent) await slice.next();
       if (this.#sections.has(path)) continue;
       const url = 'document' in remote ? hashedUrl(path, (await this.#converted(remote.document).get('json')).hash) : remote.serverRelativeUrl;
       setKey(paths, path, { serverRelativeURL: url });
@@ -241,7 +243,7 @@ export class OpenApiDocuments {
       yield;
     }
     const own = yield* documentV2(routes, { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions });
-    return mergeDocuments(own, remote);
+    return yield* mergeDocuments(own, remote);
   }
 
   *#textV2(sections: readonly Section[]): TextSteps {
@@ -265,7 +267,7 @@ export class OpenApiDocuments {
 type TextSteps = SlicedWork<Buffer[]>;
 
 interface Encoders {
-  json(document: JsonObject): string;
+  json(value: Json): string;
   protobuf(document: JsonObject): SlicedWork<Buffer>;
 }
 
@@ -316,7 +318,8 @@ class Forms {
   /** A document takes some milliseconds, and the index needs them all. */
   async #jsonText(): Promise<Buffer> {
     if (this.#text) return Buffer.concat(await madeInSlices(this.#text()));
-    return Buffer.from(this.#encoders.json(await madeInSlices(this.#make())));
+    const document = await madeInSlices(this.#make());
+    return Buffer.concat(await madeInSlices(documentText(document, this.#encoders.json)));
   }
 
   async #makeProtobuf(): Promise<Document> {

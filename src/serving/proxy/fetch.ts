@@ -72,7 +72,7 @@ function readBody(body: BackendResponse['body'], limitBytes: number): Promise<Bu
       reject(tooLong(limitBytes));
     });
     body.on('error', reject);
-    body.once('end', () => resolve(pieces.take()));
+    body.once('end', () => sizeBytes <= limitBytes && resolve(pieces.take()));
     body.once('close', () => reject(new Error('unexpected EOF')));
   });
 }
