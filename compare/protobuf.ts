@@ -4,6 +4,9 @@ import { ProtobufReader, WIRE_BYTES, tagOf } from '../src/encoding/protobuf-wire
 import { parseApiVersion } from '../src/api/api-object.ts';
 import type { Json } from '../src/encoding/json-types.ts';
 
+/** Where an answer says that its bytes are not in the form in which they would be written here. */
+export const FORM = '«protobuf»';
+
 /** The object in a protobuf answer. Where its bytes are not those that this object is written with, it says so: then they differ in form though not in meaning. */
 export function decodeProtobufBody(bytes: Buffer): Json {
   try {
@@ -13,7 +16,7 @@ export function decodeProtobufBody(bytes: Buffer): Json {
     const schema = schemaOfKind(group, version, kind);
     const object = decodeStoredProtobuf(schema, raw);
     const isCanonical = encodeProtobuf(schema, object).equals(raw);
-    return { kind, apiVersion, ...object, ...(!isCanonical && { '«protobuf»': 'not in the canonical form' }) };
+    return { kind, apiVersion, ...object, ...(!isCanonical && { [FORM]: 'not in the canonical form' }) };
   } catch (error) {
     return `unreadable protobuf: ${(error as Error).message}`;
   }

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { type Answer, normaliseAnswer, normaliseEvents, readEvents } from './answer.ts';
 import { applyEdits } from './edits.ts';
 import { SCENARIO, fillIn } from './placeholders.ts';
+import { FORM } from './protobuf.ts';
 import type { RawRequest, RawStream, Server } from './server.ts';
 import type { Form, Request, Step } from './step.ts';
 
@@ -117,8 +118,9 @@ export class Side {
     const isCollection = method === 'POST' && typeof name === 'string' && !/\/(binding|eviction|token|scale)$/.test(place);
     const own = isCollection ? `${place}/${name}` : place;
     if (status === 201) this.created.add(isCollection ? `${place}/${encodeURIComponent(name)}` : place);
+    const { [FORM]: _form, ...known } = object;
     // Bare metadata is nothing to make an update of.
-    if (object['kind'] !== 'PartialObjectMetadata') this.#known.set(own, object);
+    if (object['kind'] !== 'PartialObjectMetadata') this.#known.set(own, known);
   }
 }
 

@@ -31,7 +31,7 @@ const isChangedInForm = (reference: Answer, server: Answer): boolean =>
   HOLD_RAW_VALUES.has(server.body['kind']);
 
 const isEmptyList = ({ status, body }: Answer): boolean =>
-  status === 200 && isJsonObject(body) && [body['items'], body['rows']].some((list) => Array.isArray(list) && list.length === 0);
+  status === 200 && isJsonObject(body) && [body['items'], body['rows']].some((list) => list === null || (Array.isArray(list) && list.length === 0));
 
 const messageOf = ({ body }: Answer): string => (isJsonObject(body) ? String(body['message']) : '');
 

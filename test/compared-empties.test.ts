@@ -196,3 +196,15 @@ test('versions of a definition are shown with their empty maps and external docu
   const shown = details!.causes.map(({ message }) => message).find((message) => message.includes('must contain unique version names'));
   expect(shown).toContain('"Definitions":{},"ExternalDocs":{"Description":"","URL":""}');
 });
+
+test("an update may send nothing of a template's metadata but labels and annotations, empty or not", async () => {
+  const templates = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates';
+  await api.create(templates, { metadata: { name: 'a' }, spec: { spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'd' } }] } } } });
+  const headers = { 'content-type': 'application/json-patch+json' };
+  const patch = (value: object): object => ({ method: 'PATCH', path: `${templates}/a`, headers, body: [{ op: 'add', path: '/spec/metadata', value }] });
+  for (const field of ['ownerReferences', 'finalizers', 'managedFields']) {
+    const refusal = await api.expect(422, patch({ [field]: [] }) as never);
+    expect(refusal.json()).toMatchObject({ details: { causes: [{ field: `spec.metadata.${field}`, message: 'Forbidden: cannot be set' }] } });
+  }
+  await api.expect(200, patch({ labels: {}, annotations: {} }) as never);
+});

@@ -26,8 +26,8 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec.spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec, settings),
 
-  validate({ object: { spec }, settings }, errors) {
-    validateTemplateMetadata(spec.metadata, errors.at('spec', 'metadata'));
+  validate({ object: { spec }, settings, sentEmpty }, errors) {
+    validateTemplateMetadata(spec.metadata, sentEmpty.at('spec', 'metadata'), errors.at('spec', 'metadata'));
     validateResourceClaimSpec(spec.spec, errors.at('spec', 'spec'), settings);
   },
   validatesWhole: 'before',

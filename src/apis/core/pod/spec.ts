@@ -33,7 +33,7 @@ const HOSTNAME_MAX_BYTES = 64;
 /** The whole of a pod's spec, in upstream's order of checks. `metadata` is a pod's own, and absent for a template. */
 export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules, sentEmpty = NOTHING_EMPTY): void {
   if (spec.terminationGracePeriodSeconds === undefined) errors.at('terminationGracePeriodSeconds').required();
-  const volumes = validateVolumes(spec.volumes ?? [], metadata, errors.at('volumes'), rules);
+  const volumes = validateVolumes(spec.volumes ?? [], metadata, errors.at('volumes'), rules, sentEmpty.at('volumes'));
   const claims = spec.resourceClaims ?? [];
   const claimNames = new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
   validateResourceClaims(claims, metadata, errors.at('resourceClaims'));

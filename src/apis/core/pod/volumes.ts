@@ -1,3 +1,4 @@
+import type { EmptyPaths } from '../../../schema/empty-paths.ts';
 import type { ObjectMeta } from '../../../api/api-object.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
 import { quote } from '../../../util/go-quote.ts';
@@ -31,7 +32,7 @@ import {
 
 /** One kind of volume. Upstream's paths differ from the field's name in a few places. */
 interface SourceRule<K extends keyof VolumeSource> {
-  validate(source: NonNullable<VolumeSource[K]>, errors: FieldErrors, rules: PodRules): void;
+  validate(source: NonNullable<VolumeSource[K]>, errors: FieldErrors, rules: PodRules, sentEmpty: EmptyPaths): void;
   /** Where errors within the source are reported. */
   path?: string;
   /** Where it is reported that another source is there already. */
@@ -110,13 +111,19 @@ const SOURCE_NAMES = Object.keys(SOURCES) as (keyof SourceRules)[];
 export type KnownVolumes = ReadonlyMap<string, VolumeSource>;
 
 /** `metadata` is a pod's own; a template's pods have names that are not known yet. */
-export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): KnownVolumes {
+export function validateVolumes(
+  volumes: readonly Volume[],
+  metadata: ObjectMeta | undefined,
+  errors: FieldErrors,
+  rules: PodRules,
+  sentEmpty: EmptyPaths,
+): KnownVolumes {
   const podName = metadata?.name ?? '';
   const createdClaims = new Set(podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
   const check = (volume: Volume, index: number, known: Map<string, VolumeSource>): void => {
     const at = errors.index(index);
     const before = errors.list.length;
-    validateSource(volume, podName, at, rules);
+    validateSource(volume, podName, at, rules, sentEmpty.at(index));
     if (volume.name === '') at.at('name').required();
     else for (const error of dns1123LabelErrors(volume.name)) at.at('name').invalid(volume.name, error);
     if (known.has(volume.name)) at.at('name').duplicate(volume.name);
@@ -128,7 +135,7 @@ export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta
   return checkEach(errors, 'volumes', volumes, check, () => new Map<string, VolumeSource>());
 }
 
-function validateSource(volume: Volume, podName: string, errors: FieldErrors, rules: PodRules): void {
+function validateSource(volume: Volume, podName: string, errors: FieldErrors, rules: PodRules, sentEmpty: EmptyPaths): void {
   let found = 0;
   if (volume.emptyDir) {
     found++;
@@ -138,7 +145,7 @@ function validateSource(volume: Volume, podName: string, errors: FieldErrors, ru
     const { validate, path = name, conflictPath = name } = SOURCES[name] as SourceRule<typeof name>;
     if (found > 0) errors.at(conflictPath).forbidden('may not specify more than 1 volume type');
     else {
-      validate(volume[name] as never, errors.at(path), rules);
+      validate(volume[name] as never, errors.at(path), rules, sentEmpty.at(name));
       if (name === 'ephemeral') validateClaimName(volume.name, podName, errors.at('name'));
     }
     found++;
@@ -179,10 +186,10 @@ function validateFiles({ defaultMode, items = [] }: Pick<SecretVolumeSource, 'de
   checkEach(errors, 'items', items, (item, index) => validateKeyToPath(item, errors.at('items').index(index)));
 }
 
-function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, errors: FieldErrors): void {
+function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, errors: FieldErrors, _rules: PodRules, sentEmpty: EmptyPaths): void {
   const at = errors.at('volumeClaimTemplate');
   if (!volumeClaimTemplate) return at.required();
-  validateTemplateMetadata(volumeClaimTemplate.metadata, at.at('metadata'));
+  validateTemplateMetadata(volumeClaimTemplate.metadata, sentEmpty.at('volumeClaimTemplate', 'metadata'), at.at('metadata'));
   validateVolumeClaimSpec(volumeClaimTemplate.spec, at.at('spec'));
 }
 
