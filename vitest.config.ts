@@ -7,7 +7,7 @@ const SHORT = { faultInjections: 6, stallBoundMs: 1_000, workers: 0 };
 const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const FAULT_INJECTIONS = Number(process.env['FAULT_INJECTIONS'] ?? 200);
 const etcd = 'test/support/etcd-setup.ts';
-const system = { globalSetup: [etcd, 'test/support/global-setup.ts'], testTimeout: 60_000 };
+const system = { globalSetup: [etcd, 'test/support/chromium-setup.ts', 'test/support/global-setup.ts'], testTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -18,7 +18,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', globalSetup: etcd, include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/*.test.ts'], testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          globalSetup: etcd,
+          include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/*.test.ts', 'console/**/*.test.ts'],
+          testTimeout: 30_000,
+        },
       },
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
       { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: SHORT } },

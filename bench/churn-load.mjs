@@ -27,6 +27,15 @@ const TASKS = {
   fill: ({ valueBytes, count, inFlight, ...server }) =>
     connected(server, (request) => drive({ count, inFlight }, (i) => request(i, 'POST', COLLECTION, configMap(nameOf(i), valueBytes)))),
 
+  /** Updates of what is there, one after the other. */
+  update: ({ valueBytes, live, count, inFlight, ...server }) =>
+    connected(server, (request) =>
+      drive({ count, inFlight }, (i) => {
+        const changed = nameOf(i % live);
+        return request(i, 'PUT', `${COLLECTION}/${changed}`, configMap(changed, valueBytes).replace('"app":"bench"', `"app":"bench","n":"${i}"`));
+      }),
+    ),
+
   /** Makes one more, changes one that is `live / 2` old, and deletes the oldest. */
   churn: ({ valueBytes, live, rounds, inFlight, ...server }) =>
     connected(server, (request) =>

@@ -14,6 +14,8 @@ export async function fromSource(name) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    // Native code is found where it is installed.
+    external: ['lmdb'],
     logLevel: 'error',
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });

@@ -12,6 +12,7 @@ import { cluster } from './cluster.mjs';
 import { scrapeCosts } from './scrape.mjs';
 import { definitions, machine, machines } from './custom.mjs';
 import { fairness } from './fairness.mjs';
+import { history } from './history.mjs';
 import { inProcessCosts } from './in-process.mjs';
 import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
@@ -33,6 +34,7 @@ const PHASES = {
   create: () => withServer(creates),
   pods: () => withServer(pods),
   apply: () => withServer(applies),
+  history: () => history({ withServer, record, fromSource }),
   admission: async () => (await fromSource('admission-chain')).admissionCosts(record),
   auth: async () => (await fromSource('auth-costs')).authCosts(record),
   fairness: () => withServer((server, load) => fairness(server, load, { record, valueBytes: VALUE_BYTES })),

@@ -22,6 +22,8 @@ export class Hooks {
   constructor() {
     const { certPem, keyPem } = signCertificate(authority, { commonName: 'hooks', usages: ['server'], hosts: ['hooks'], ips: ['127.0.0.1'] });
     this.#server = createServer({ cert: certPem, key: keyPem }, (request, response) => void this.#answer(request, response).catch(() => response.destroy()));
+    // Whoever asks ends its idle connections: one that ends here would now and then meet the next question.
+    this.#server.keepAliveTimeout = 0;
   }
 
   async listen(): Promise<this> {

@@ -55,8 +55,12 @@ function isCutOff(reference: readonly Json[], server: readonly Json[]): boolean 
 /** A write that changes nothing but the stored form (defaults that were not stored) is tried by the reference again with what is stored. */
 function hasAskedAgain({ reviews: ofReference, ...reference }: Answer, { reviews: ofServer, ...server }: Answer): boolean {
   if (!Array.isArray(ofReference) || !Array.isArray(ofServer) || ofReference.length !== 2 * ofServer.length) return false;
-  const [twice, once] = [ofReference, ofServer].map((reviews) => new Set(reviews.map((review) => stringifyJson(review))));
-  return differencesOf(reference, server).length === 0 && twice!.size === once!.size && [...twice!].every((review) => once!.has(review));
+  const isAmong = (review: Json, others: readonly Json[]): boolean => others.some((other) => differencesOf(asked([review]), asked([other])).length === 0);
+  return (
+    differencesOf(reference, server).length === 0 &&
+    ofReference.every((review) => isAmong(review, ofServer)) &&
+    ofServer.every((review) => isAmong(review, ofReference))
+  );
 }
 
 /** Mutating webhooks are asked one after the other: where they refuse, both servers have asked as many, and the last one says so. */
@@ -64,6 +68,8 @@ function areRefusedByOthers(reference: Answer, server: Answer): boolean {
   if (reference.status < 400 || server.status < 400 || !isJsonObject(reference.body) || !isJsonObject(server.body)) return false;
   const [one, other] = [reference, server].map(({ body }) => REFUSED_BY.exec(String((body as JsonObject)['message']))?.[1]);
   if (one === undefined || other === undefined || one === other || !Array.isArray(reference.reviews) || reference.reviews.length < 2) return false;
-  const asked = ({ reviews }: Answer): Answer => ({ status: 0, headers: {}, body: null, reviews: reviews ?? null });
-  return differencesOf(asked(reference), asked(server)).length === 0;
+  return differencesOf(asked(reference.reviews), asked(server.reviews ?? null)).length === 0;
 }
+
+/** An answer of which nothing is known but what webhooks were asked. */
+const asked = (reviews: Json): Answer => ({ status: 0, headers: {}, body: null, reviews });

@@ -8,6 +8,7 @@
 //     watchdog-worker.cjs      the thread that watches a supervised server
 //     seed.json                what a fresh store begins with
 //     descriptions.json.br     what `kubectl explain` shows
+//     console/                 the console's page and its assets, compressed
 //     package.json             all of this is CommonJS: as a module, the command would make Node prepare its other loader, ten milliseconds
 //     THIRD-PARTY-LICENSES.txt of the packages in the bundle
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { LMDB_PACKAGES, bundledLmdb } from './bundled-lmdb.mjs';
+import { CONSOLE_PACKAGES, buildConsole } from './console.mjs';
 import { writeDescriptions } from './descriptions.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
@@ -77,7 +79,8 @@ await build({
 });
 writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
 writeDescriptions(join(outdir, 'descriptions.json.br'));
-writeLicenses(['@noble/ciphers', 'sorted-btree', 'yaml', ...LMDB_PACKAGES]);
+await buildConsole(outdir);
+writeLicenses(['@noble/ciphers', 'sorted-btree', 'yaml', ...LMDB_PACKAGES, ...CONSOLE_PACKAGES]);
 await learnFromStarts();
 
 /** What the packages in the bundle ask to be carried with them. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, expect, test } from 'vitest';
+import { explainWhole } from '../compare/whole.ts';
 import { CACHE_DIR, PROJECT_DIR } from './support/paths.ts';
 import { type ServerProcess, startServer } from './support/server.ts';
 
@@ -51,4 +52,11 @@ test('a difference is found, and shrunk to the few requests that show it', { tim
   expect(shown!.match(/^ {3}\d+\. /gm)!.length).toBeLessThanOrEqual(2);
   expect(shown).toMatch(/^ {3}\d+\. POST \/api\/v1\/namespaces\/n0+\/pods$/m);
   expect(shown).toMatch(/≠ body\.spec\.containers\[0\]\.imagePullPolicy\s+reference "IfNotPresent"\s+server {4}"Always"/);
+});
+
+test('webhooks that the reference asked twice are explained whatever the order of keys, and only where both questions are the same', () => {
+  const answer = (...reviews: { kind: string; spec: number }[]) => ({ status: 200, headers: {}, body: null, reviews });
+  const once = answer({ kind: 'Thing', spec: 1 });
+  expect(explainWhole(answer({ spec: 1, kind: 'Thing' }, { spec: 1, kind: 'Thing' }), once)).toMatch(/^the reference asked webhooks again/);
+  expect(explainWhole(answer({ spec: 1, kind: 'Thing' }, { spec: 2, kind: 'Thing' }), once)).toBeUndefined();
 });

@@ -1,77 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { expect, inject, onTestFinished, test } from 'vitest';
-import { FlightReader } from '../src/history/flight-reader.ts';
+import { expect, test } from 'vitest';
 import type { JsonObject } from '../src/encoding/json-types.ts';
-import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
+import { Recording, run, writeKubeconfig } from './support/recording.ts';
+import { startServer, temporaryFolder } from './support/server.ts';
 
 /* `binnacle record`, `log` and `diff` as processes, on a real server. */
-
-interface Result {
-  code: number | string | null | undefined;
-  stdout: string;
-  stderr: string;
-}
-
-const program = (): string => join(inject('distDir'), 'binnacle.js');
-
-const run = (...args: string[]): Promise<Result> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [program(), ...args], (error, stdout, stderr) => resolve({ code: error ? error.code : 0, stdout, stderr }));
-  });
-
-function kubeconfigOf({ url, ca }: ServerProcess, folder: string, user: object = { token: 'admin-token' }): string {
-  const file = join(folder, 'kubeconfig');
-  const config = {
-    'current-context': 'test',
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin' } }],
-    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name: 'admin', user }],
-  };
-  writeFileSync(file, JSON.stringify(config));
-  return file;
-}
-
-class Recording {
-  readonly file: string;
-  readonly child: ChildProcess;
-
-  constructor(kubeconfig: string, folder: string, ...flags: string[]) {
-    this.file = join(folder, 'flight.bin');
-    this.child = spawn(process.execPath, [program(), 'record', '-o', this.file, '--kubeconfig', kubeconfig, ...flags], { stdio: ['ignore', 'pipe', 'ignore'] });
-    onTestFinished(() => void this.child.kill('SIGKILL'));
-  }
-
-  /** When all that there is at first is recorded. */
-  async started(): Promise<this> {
-    await once(createInterface(this.child.stdout!), 'line');
-    return this;
-  }
-
-  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
-    const ended = once(this.child, 'exit');
-    this.child.kill(signal);
-    await ended;
-  }
-
-  /** Resolves when the file shows this. */
-  async shows(isThere: (state: Map<string, JsonObject>) => boolean): Promise<Map<string, JsonObject>> {
-    for (;;) {
-      const state = await this.state();
-      if (isThere(state)) return state;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-
-  async state(): Promise<Map<string, JsonObject>> {
-    const reader = await FlightReader.open(this.file);
-    const state = await reader.stateAt(Infinity).finally(() => reader.close());
-    return new Map(state.map(({ resource, key, object }) => [`${resource.plural} ${key}`, object]));
-  }
-}
 
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -93,7 +27,7 @@ test('what is recorded is what the server lists, and log and diff show who chang
   const client = server.client();
   await client.create(CONFIG_MAPS, configMap('settings', 'one'));
   await client.create('/api/v1/namespaces/default/secrets', { metadata: { name: 'password' }, stringData: { a: 'b' } });
-  const recording = await new Recording(kubeconfigOf(server, folder), folder).started();
+  const recording = await new Recording(writeKubeconfig(server, folder), folder).started();
   await client.update(`${CONFIG_MAPS}/settings?fieldManager=jane`, configMap('settings', 'two'));
   await client.create(`${CONFIG_MAPS}?fieldManager=jane`, configMap('new', 'x'));
   await client.delete(`${CONFIG_MAPS}/new`);
@@ -128,7 +62,7 @@ test('what is recorded is what the server lists, and log and diff show who chang
     ['deleted', []],
   ]);
   const changed = await run('diff', '--file', recording.file, '--from=-10m', '-n', 'default', 'cm');
-  expect(changed).toEqual({ code: 0, stderr: '', stdout: '~ configmap/settings -n default\n    data.value: "one" → "two"\n' });
+  expect(changed).toEqual({ code: 0, stderr: '', stdout: 'default\n└── ~ configmap/settings\n    └── data.value: "one" → "two"\n' });
 });
 
 const withoutKind = ({ apiVersion: _version, kind: _kind, ...object }: JsonObject): JsonObject => object;
@@ -143,7 +77,7 @@ test('a recording goes on when the server was killed and is back, and is whole u
   const dataDir = temporaryFolder();
   const server = await startServer({ storage: 'embedded', dataDir });
   await server.client().create(CONFIG_MAPS, configMap('first', 'one'));
-  const recording = await new Recording(kubeconfigOf(server, folder), folder).started();
+  const recording = await new Recording(writeKubeconfig(server, folder), folder).started();
   await server.kill();
   const next = await startServer({ storage: 'embedded', dataDir, flags: [`--secure-port=${server.port}`] });
   await next.client().delete(`${CONFIG_MAPS}/first`);
@@ -161,7 +95,7 @@ test('a credential plug-in is run as kubectl runs it', async () => {
   writeFileSync(plugin, `#!/bin/sh\nprintf '%s' "$KUBERNETES_EXEC_INFO" > ${folder}/info\necho '${credential}'\n`);
   chmodSync(plugin, 0o755);
   const exec = { command: plugin, apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
-  const recording = await new Recording(kubeconfigOf(server, folder, { exec }), folder).started();
+  const recording = await new Recording(writeKubeconfig(server, folder, { exec }), folder).started();
   expect((await recording.state()).has('namespaces default')).toBe(true);
   expect(JSON.parse(readFileSync(join(folder, 'info'), 'utf8'))).toMatchObject({ kind: 'ExecCredential' });
 });
@@ -189,7 +123,10 @@ test('what goes wrong is one line', async () => {
   });
   expect(existsSync(file)).toBe(false);
   expect(await run('log', '--file', file)).toMatchObject({ code: 1, stderr: `error: there is no file ${file}\n` });
-  expect(await run('log')).toMatchObject({ code: 1, stderr: 'error: name a recording of `binnacle record`: --file flight.bin\n' });
+  expect(await run('log', '--kubeconfig', config)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: http:\/\/127\.0\.0\.1:9: .*refused\n$/) as string,
+  });
   expect(await run('diff', '--file', config, '--from', '10:00')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('is not a recording of `binnacle record`') as string,

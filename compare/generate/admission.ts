@@ -29,14 +29,16 @@ export const PROBE: Wait = {
 export const PROBED_RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
 
 function rulesFor({ facts }: Kind, random: Random): Json[] {
-  const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] };
+  // No selector keeps objects without a namespace out: they may be those of another scenario.
+  const scope = 'Namespaced';
+  const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'], scope };
   const own = {
     operations: random.pick([['CREATE'], ['CREATE', 'UPDATE'], ['UPDATE', 'DELETE'], ['*'], ['CONNECT', 'CREATE']]),
     apiGroups: [facts.group],
     apiVersions: [random.pick([facts.version, '*'])],
     resources: random.pick([[facts.plural], [facts.plural, `${facts.plural}/*`], ['*'], [`${facts.plural}/status`]]),
   };
-  return [random.chance(0.3) ? all : own, PROBED_RULE];
+  return [random.chance(0.3) ? all : own.resources.includes('*') ? { ...own, scope } : own, PROBED_RULE];
 }
 
 /** `isRenamed`: what an apply or an update makes is stored by the reference under the name in its path, whatever admission calls it. */

@@ -1,4 +1,5 @@
 import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
+import type { AskedPlugin, StepObserver } from '../registry/step-observer.ts';
 import type { FieldError } from '../api/field-errors.ts';
 import { qualifiedResource } from '../api/api-object.ts';
 import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
@@ -11,6 +12,7 @@ type Work = (attributes: AdmissionAttributes) => Promise<void> | void;
 
 /** A plug-in's part in one operation. */
 interface Asked {
+  readonly name: string;
   readonly targets: AdmissionPlugin['targets'];
   readonly work: Work;
   /** How long it takes; undefined where nobody counts. */
@@ -19,6 +21,7 @@ interface Asked {
 
 /** Those who are asked about one target, and what has come of it. */
 interface Round {
+  readonly step: AdmissionStep;
   readonly asked: readonly Asked[];
   readonly counts: RouteCounts;
 }
@@ -67,6 +70,7 @@ export class AdmissionChain implements AdmissionController {
       plugins.filter((plugin) => isCalled(plugin, step, operation)).map((plugin) => [plugin, this.#metrics.plugin(plugin.name, label, operation)]),
     );
     const asked = (plugin: AdmissionPlugin): Asked => ({
+      name: plugin.name,
       targets: plugin.targets,
       work: (attributes) => plugin[step]!(attributes),
       durations: counted.get(plugin),
@@ -79,7 +83,7 @@ export class AdmissionChain implements AdmissionController {
         those.map(({ durations }) => durations),
       );
       this.#counts.push(counts);
-      return (step === 'mutate' ? askTwice : askOnce)({ asked: those, counts });
+      return (step === 'mutate' ? askTwice : askOnce)({ step, asked: those, counts });
     };
     const named = new Set(all.flatMap(({ targets }) => targets ?? []));
     return {
@@ -90,9 +94,11 @@ export class AdmissionChain implements AdmissionController {
   }
 
   mutate(attributes: AdmissionAttributes): Promise<void> | void {
+    attributes.context.observer?.enters('mutate');
     return follow(this.#routes?.mutate, attributes);
   }
   validate(attributes: AdmissionAttributes): Promise<void> | void {
+    attributes.context.observer?.enters('validate');
     return follow(this.#routes?.validate, attributes);
   }
 
@@ -141,11 +147,13 @@ function runAgain(round: Round, attributes: AdmissionAttributes): Promise<void> 
 
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */
 function run(round: Round, attributes: AdmissionAttributes, from: number): Promise<void> | void {
-  const { asked, counts } = round;
+  const { step, asked, counts } = round;
+  const { observer } = attributes.context;
   let at = from;
   try {
     for (; at < asked.length; at++) {
-      const { durations, work } = asked[at]!;
+      const { name, durations, work: own } = asked[at]!;
+      const work = observer ? observed(observer, { plugin: name, step }, own) : own;
       const waiting = durations ? measured(durations, work, attributes) : work(attributes);
       if (waiting) return goOn(waiting, round, attributes, at);
     }
@@ -165,6 +173,23 @@ function goOn(waiting: Promise<void>, round: Round, attributes: AdmissionAttribu
     },
   );
 }
+
+/** The work, told to an observer. */
+const observed =
+  (observer: StepObserver, who: AskedPlugin, work: Work): Work =>
+  (attributes) => {
+    const end = observer.asks(who, () => attributes.object);
+    const fail = (error: unknown): never => {
+      end(error);
+      throw error;
+    };
+    try {
+      const waiting = work(attributes);
+      return waiting ? waiting.then(() => end(), fail) : end();
+    } catch (error) {
+      return fail(error);
+    }
+  };
 
 /** The work, and the time it takes, whether it ends at once or later. */
 function measured(durations: Durations, work: Work, attributes: AdmissionAttributes): Promise<void> | void {

@@ -32,6 +32,8 @@ export interface AggregatorOptions {
   customVersions: CustomVersions;
   /** How servers elsewhere are reached. */
   remote: RemoteEnvironment;
+  /** Whether they are there to be reached; else what APIServices name is not served by them. */
+  reachesServers: boolean;
   client: InProcessClient;
   metrics: MetricRegistry;
   /** Hears of failures that are tried again. */
@@ -73,7 +75,7 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
   const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, queueMetrics, onChange: () => merged.noteOpenApi() });
   const registrations = new LocalRegistrations(apiServices);
   const merged = new MergedApis(registry, registrations, discovery, openApi);
-  const synced = registry.follow(apiServices);
+  const synced = options.reachesServers ? registry.follow(apiServices) : apiServices.synced;
 
   const server = new GenericServer('aggregator', options.environment, registry.before(delegate));
   server.install(options.ownVersion);

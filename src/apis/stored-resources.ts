@@ -16,6 +16,27 @@ const IRREGULAR: Readonly<Record<string, GroupResource>> = {
   'ranges/servicenodeports': { group: '', resource: 'services' },
 };
 
+/** What the server keeps for itself is no object of a resource. */
+const UNSERVED = new Set(['masterleases', 'peerserverleases', 'ranges']);
+
+/** An object by its path. */
+export interface StoredObjectPlace extends GroupResource {
+  /** Empty where it belongs to none. */
+  namespace: string;
+  name: string;
+}
+
+/** The object of a path such as `secrets/default/token`; undefined where none of a resource is kept there. */
+export function storedObject(path: string): StoredObjectPlace | undefined {
+  const [first = '', second = '', ...rest] = path.split('/');
+  const isNested = first.includes('.') || known(IRREGULAR, `${first}/${second}`) !== undefined;
+  if (UNSERVED.has(first) || !(isNested || known(IRREGULAR, first) || byPlural().has(first))) return undefined;
+  const names = isNested ? rest : [second, ...rest];
+  const [name = '', namespace = ''] = names.toReversed();
+  if (name === '' || names.length > 2 || (names.length === 2 && namespace === '')) return undefined;
+  return { ...storedResource(path), namespace, name };
+}
+
 /** Filled when it is first asked. */
 const regular = new Map<string, GroupResource>();
 

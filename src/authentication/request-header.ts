@@ -58,6 +58,7 @@ function examine(chainDer: readonly Buffer[], { authorities, allowedNames }: Req
   }
 }
 
+type CarriedHeaders = Pick<Exchange, 'headers' | 'headerValues'>;
 type HeaderNames = Pick<RequestHeaderOptions, 'usernameHeaders' | 'uidHeaders' | 'groupHeaders' | 'extraHeaderPrefixes'>;
 
 /** As headers are kept: in lower case. */
@@ -70,7 +71,7 @@ export const headerNames = (options: HeaderNames): HeaderNames => ({
 
 const lowered = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase());
 
-function userIn(exchange: Exchange, { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes }: HeaderNames): Authentication | undefined {
+function userIn(exchange: CarriedHeaders, { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes }: HeaderNames): Authentication | undefined {
   const name = firstValue(exchange, usernameHeaders);
   if (name === '') return undefined;
   const uid = firstValue(exchange, uidHeaders);
@@ -80,7 +81,7 @@ function userIn(exchange: Exchange, { usernameHeaders, uidHeaders, groupHeaders,
 }
 
 /** Of the first header that has a value, its first line. */
-function firstValue(exchange: Exchange, headers: readonly string[]): string {
+function firstValue(exchange: CarriedHeaders, headers: readonly string[]): string {
   for (const header of headers) {
     const value = exchange.headerValues(header)[0] ?? '';
     if (value !== '') return value;
@@ -88,7 +89,7 @@ function firstValue(exchange: Exchange, headers: readonly string[]): string {
   return '';
 }
 
-function extraIn(exchange: Exchange, prefixes: readonly string[]): Record<string, string[]> | undefined {
+function extraIn(exchange: CarriedHeaders, prefixes: readonly string[]): Record<string, string[]> | undefined {
   const extra = new Map<string, string[]>();
   for (const prefix of prefixes) {
     for (const header of Object.keys(exchange.headers)) {

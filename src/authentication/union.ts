@@ -1,5 +1,4 @@
-import type { ServerRequest } from '../endpoints/request.ts';
-import type { Authentication, Authenticator } from '../server/authenticator.ts';
+import type { AuthenticatedRequest, Authentication, Authenticator } from '../server/authenticator.ts';
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../api/user.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
@@ -37,7 +36,7 @@ export function withAuthenticatedGroup(inner: Authenticator): Authenticator {
     return result;
   };
   return {
-    authenticate(request: ServerRequest) {
+    authenticate(request: AuthenticatedRequest) {
       const found = inner.authenticate(request);
       return found instanceof Promise ? found.then(join) : join(found);
     },

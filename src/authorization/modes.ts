@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
-import type { Decision } from '../api/authorization.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
 import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
 import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
@@ -11,7 +11,7 @@ import type { AuthorizationMode, AuthorizerConfiguration, WebhookConfiguration }
 import type { ConditionCompiler } from './match-conditions.ts';
 import type { AuthorizationMetrics } from './metrics.ts';
 import { createNodeAuthorizer } from './node.ts';
-import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
+import { type RbacAuthorizer, type RuleGrant, createRbacAuthorizer } from './rbac.ts';
 import { unionOfAuthorizers } from './union.ts';
 import { authorizationWebhook } from './webhook.ts';
 
@@ -69,8 +69,19 @@ export interface AuthorizationOptions {
   metrics?: AuthorizationMetrics | undefined;
 }
 
+/** What one authorizer of the chain says of a request. */
+export interface AuthorizerOpinion extends Decision {
+  /** `RBAC`, `Node`, …; `system:masters` for the group that may do everything. */
+  mode: string;
+  name: string;
+  /** Of RBAC, where it allows. */
+  grant?: RuleGrant | undefined;
+}
+
 export interface Authorization {
   authorizer: Authorizer;
+  /** What each authorizer says, up to the one that decides. */
+  explain(attributes: AuthorizationAttributes): Promise<AuthorizerOpinion[]>;
   /** Kept in every mode: escalation checks ask it. */
   rbac: RbacAuthorizer;
   /** Resolves once all that is stored is known; until then users are refused. */
@@ -112,14 +123,18 @@ export function createAuthorization(prepared: PreparedAuthorizers, { client, isE
   const node = modes.has('Node') ? createNodeAuthorizer({ client, isEnabled, ...(metrics && { observeGraph: metrics.graphChanged }) }) : undefined;
   const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
   const count = (authorizer: Authorizer, type: string, name: string): Authorizer => metrics?.counted(authorizer, type, name) ?? authorizer;
-  const build = ({ chain }: PreparedAuthorizers): Authorizer =>
-    unionOfAuthorizers([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
+  const members = ({ chain }: PreparedAuthorizers): NamedAuthorizer[] => [
+    { mode: SYSTEM_PRIVILEGED_GROUP, name: '', authorizer: privilegedGroups },
+    ...chain.map(({ type, name, fromFile }) => ({ mode: type, name, authorizer: count(fromFile ?? kept[type]!, type, name) })),
+  ];
+  const build = (from: PreparedAuthorizers): Authorizer => unionOfAuthorizers(members(from).map(({ authorizer }) => authorizer));
   let current = { authorizer: build(prepared), prepared };
   return {
     authorizer: {
       authorize: (attributes) => current.authorizer.authorize(attributes),
       rulesFor: (user, namespace) => current.authorizer.rulesFor(user, namespace),
     },
+    explain: (attributes) => opinionsOf(members(current.prepared), rbac, attributes),
     rbac,
     synced: Promise.all([rbac.synced, node?.synced]).then(() => undefined),
     replace(next) {
@@ -130,6 +145,22 @@ export function createAuthorization(prepared: PreparedAuthorizers, { client, isE
     },
     close: () => current.prepared.close(),
   };
+}
+
+interface NamedAuthorizer {
+  mode: string;
+  name: string;
+  authorizer: Authorizer;
+}
+
+async function opinionsOf(authorizers: readonly NamedAuthorizer[], rbac: RbacAuthorizer, attributes: AuthorizationAttributes): Promise<AuthorizerOpinion[]> {
+  const opinions: AuthorizerOpinion[] = [];
+  for (const { mode, name, authorizer } of authorizers) {
+    const decision = await authorizer.authorize(attributes);
+    opinions.push({ mode, name, ...decision, ...(mode === 'RBAC' && decision.decision === 'allow' && { grant: rbac.grantOf(attributes) }) });
+    if (decision.decision !== 'noOpinion') break;
+  }
+  return opinions;
 }
 
 /** Modes that know the stores are set up at start, and a file that no longer names one is more likely a slip than a wish (kubeapiserver/authorizer/reload.go). */

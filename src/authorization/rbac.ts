@@ -8,17 +8,26 @@ import type { User } from '../api/user.ts';
 import { followChanges } from './follow-changes.ts';
 import { type Grant, RbacIndex, type RoleNaming, missingRole } from './rbac-index.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';
-import { type RuleQuery, type RuleSet, allowsPath, allowsResource } from './rule-set.ts';
+import { type RuleQuery, type RuleSet, allowsPath, allowsResource, compileRuleSet } from './rule-set.ts';
 
 /** Role-based access control, as pkg/registry/rbac/validation resolves it. */
 export interface RbacAuthorizer extends Authorizer {
   authorize(attributes: AuthorizationAttributes): Decision;
   rulesFor(user: User, namespace: string): UserRules;
+  /** What allows it: the rule, and by which binding; undefined where nothing does. */
+  grantOf(attributes: AuthorizationAttributes): RuleGrant | undefined;
   /** The rules of the user's roles in a namespace ('' for the cluster's alone), each role once, and what kept others from being found. */
   ruleSetsFor(user: User, namespace: string, naming: RoleNaming): ResolvedRules;
   readonly index: RbacIndex;
   /** Resolves once all roles and bindings that were there are known; until then their users are refused. */
   readonly synced: Promise<void>;
+}
+
+/** One rule of a role that somebody has. Namespaces are '' for those of the cluster. */
+export interface RuleGrant {
+  binding: { kind: string; name: string; namespace: string };
+  role: { kind: string; name: string; namespace: string };
+  rule: PolicyRule;
 }
 
 export interface ResolvedRules {
@@ -52,6 +61,7 @@ export function rbacOver(index: RbacIndex): Omit<RbacAuthorizer, 'synced'> {
     index,
     ruleSetsFor,
     authorize: (attributes) => decide(index, attributes),
+    grantOf: (attributes) => ruleGrant(index, attributes),
     rulesFor: (user, namespace) => toUserRules(grantsFor(index, user, namespace)),
   };
 }
@@ -65,11 +75,33 @@ function follow<T extends ApiObject>(informer: Informer<T>, set: (namespace: str
 
 function decide(index: RbacIndex, attributes: AuthorizationAttributes): Decision {
   const { user, namespace } = attributes;
-  const allows = grantTest(attributes);
-  const grant = index.find(user, '', allows) ?? (namespace === '' ? undefined : index.find(user, namespace, allows));
+  const grant = allowingGrant(index, attributes);
   if (grant !== undefined) return grant.subjectIndex === 0 ? grant.allowed : firstApplicable(index, user, grant).allowed;
   return hasMissingRole(index, user, namespace) ? denialOverMissingRoles(index, user, namespace) : NO_OPINION;
 }
+
+function allowingGrant(index: RbacIndex, attributes: AuthorizationAttributes): Grant | undefined {
+  const { user, namespace } = attributes;
+  const allows = grantTest(attributes);
+  return index.find(user, '', allows) ?? (namespace === '' ? undefined : index.find(user, namespace, allows));
+}
+
+function ruleGrant(index: RbacIndex, attributes: AuthorizationAttributes): RuleGrant | undefined {
+  const grant = allowingGrant(index, attributes);
+  if (grant?.role.rules === undefined) return undefined;
+  const { binding, namespace, role } = grant;
+  const rule = role.rules!.rules.find((one) => allowsRequest(compileRuleSet([one]), attributes));
+  return (
+    rule && {
+      binding: { kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding', name: binding.metadata.name ?? '', namespace },
+      role: { kind: role.kind, name: role.name, namespace: role.kind === 'Role' ? namespace : '' },
+      rule,
+    }
+  );
+}
+
+const allowsRequest = (rules: RuleSet, attributes: AuthorizationAttributes): boolean =>
+  attributes.isResourceRequest ? allowsResource(rules, queryOf(attributes)) : allowsPath(rules, attributes.verb, attributes.path);
 
 const isMissingRole = ({ role }: Grant): boolean => role.rules === undefined;
 

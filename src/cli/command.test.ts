@@ -46,7 +46,7 @@ describe('the program', () => {
   test.each([[[]], [['help']], [['--help']]])('%j shows the commands', async (args) => {
     const { code, stdout } = await run(args);
     expect(code).toBe(0);
-    expect(stdout).toContain('Commands:\n  up ');
+    expect(stdout).toContain('Servers:\n  up ');
   });
 
   test.each([[['help', 'serve']], [['serve', '--help']], [['serve', '-h']]])('%j shows the flags', async (args) => {
@@ -73,7 +73,7 @@ describe('the program', () => {
   test.each<[string[], string]>([
     [
       ['serv'],
-      'error: unknown command "serv"; the commands are up, status, down, kubeconfig, serve, run, envtest, store, backup, restore, migrate, record, log, diff, completion and help\n',
+      'error: unknown command "serv"; the commands are up, status, down, console, kubeconfig, serve, run, envtest, store, backup, restore, migrate, record, log, diff, blame, why, undo, at, replay, completion and help\n',
     ],
     [['--secure-port=1'], 'error: flags come after a command: binnacle serve --secure-port=1\n'],
     [['serve', 'now'], 'error: "binnacle serve" does not take any arguments, got ["now"]\n'],

@@ -11,6 +11,8 @@ export interface Output {
   stderr(text: string): void;
   /** Width of the terminal; 0 where the output is none. */
   readonly columns: number;
+  /** Its height; absent where the output is none. */
+  readonly rows?: number | undefined;
 }
 
 /** What a command line asks for, before anything heavy is loaded. */
@@ -47,6 +49,13 @@ const commands: readonly Command[] = [
     summary: 'Stop the server that up --detach has started',
     run: async (args, output) => (await import('./instances/down.ts')).down(args, output),
     help: async (program) => (await import('./instances/down.ts')).downHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'console',
+    summary: 'Print a link that signs in to the page that shows a server live',
+    run: async (args, output) => (await import('./instances/console.ts')).console(args, output),
+    help: async (program) => (await import('./instances/console.ts')).consoleHelp(program),
     isTool: true,
   },
   {
@@ -97,9 +106,13 @@ const commands: readonly Command[] = [
   },
   {
     name: 'restore',
-    summary: 'Make an embedded store of such a file',
-    run: async (args, output) => (await import('./commands/restore.ts')).restore(args, output),
-    help: async (program) => (await import('./commands/restore.ts')).restoreHelp(program),
+    summary: 'Make an embedded store of such a file; with --at, put an object back as it was',
+    run: async (args, output) => {
+      const { isObjectRestore, restoreObject } = await import('./history/restore.ts');
+      if (isObjectRestore(args)) return restoreObject(args, output);
+      return (await import('./commands/restore.ts')).restore(args, output);
+    },
+    help: async (program) => (await import('./commands/restore.ts')).restoreHelp(program) + (await import('./history/restore.ts')).restoreObjectHelp(program),
     isTool: true,
   },
   {
@@ -118,16 +131,52 @@ const commands: readonly Command[] = [
   },
   {
     name: 'log',
-    summary: 'Show the changes of objects in such a file: who, when, which fields',
+    summary: 'Show the changes of objects, one a line: log deploy/web -n shop',
     run: async (args, output) => (await import('./history/log.ts')).log(args, output),
     help: async (program) => (await import('./history/log.ts')).logHelp(program),
     isTool: true,
   },
   {
     name: 'diff',
-    summary: 'Show what changed between two moments of such a file',
+    summary: 'Show what changed between two moments: diff --from 10:00 --to 10:05',
     run: async (args, output) => (await import('./history/diff.ts')).diff(args, output),
     help: async (program) => (await import('./history/diff.ts')).diffHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'blame',
+    summary: 'Show who wrote each field of an object last: blame deploy/web -n shop',
+    run: async (args, output) => (await import('./history/blame.ts')).blame(args, output),
+    help: async (program) => (await import('./history/blame.ts')).blameHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'why',
+    summary: 'Show what led to an object: why pod/web-abc -n shop',
+    run: async (args, output) => (await import('./history/why.ts')).why(args, output),
+    help: async (program) => (await import('./history/why.ts')).whyHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'undo',
+    summary: 'Take one change back: undo c-000000001234',
+    run: async (args, output) => (await import('./history/undo.ts')).undo(args, output),
+    help: async (program) => (await import('./history/undo.ts')).undoHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'at',
+    summary: 'Run a command on the cluster of a moment: at 10:00 -- kubectl get pods',
+    run: async (args, output) => (await import('./history/at.ts')).at(args, output),
+    help: async (program) => (await import('./history/at.ts')).atHelp(program),
+    isTool: true,
+    readsHelpFlag: true,
+  },
+  {
+    name: 'replay',
+    summary: 'Serve a recorded cluster as it was at a moment: replay flight.bin --at 10:00',
+    run: async (args, output) => (await import('./history/replay.ts')).replay(args, output),
+    help: async (program) => (await import('./history/replay.ts')).replayHelp(program),
     isTool: true,
   },
   {
@@ -214,15 +263,27 @@ async function programVersion(): Promise<string> {
   return `binnacle ${BINNACLE_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`;
 }
 
+/** Where a command's group begins in the list. */
+const GROUPS: Readonly<Record<string, string>> = { up: 'Servers', store: 'Stores', record: 'The past of a cluster', completion: 'More' };
+
+function commandGroups(): [title: string, members: (readonly [name: string, summary: string])[]][] {
+  const groups: ReturnType<typeof commandGroups> = [];
+  for (const { name, summary } of commands) {
+    if (GROUPS[name] !== undefined) groups.push([GROUPS[name], []]);
+    groups.at(-1)![1].push([name, summary]);
+  }
+  groups.at(-1)![1].push(['help', 'Show the help of a command: binnacle help serve']);
+  return groups;
+}
+
 const shortHelp = (): string => `Binnacle is a Kubernetes API server.
 
 Usage:
   binnacle <command> [flags]
 
-Commands:
-${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}
-
-Start with: binnacle up
+${commandGroups()
+  .map(([title, members]) => `${title}:\n${members.map(([name, summary]) => `  ${name.padEnd(12)}${summary}\n`).join('')}\n`)
+  .join('')}Start with: binnacle up
 `;
 
 const serveHelp = (program: string): string => `The Kubernetes API server: it checks, stores and serves the objects of a cluster, and
@@ -253,6 +314,7 @@ It takes every flag of \`binnacle serve\` (see \`binnacle help serve\`), with th
       --bind-address 127.0.0.1     reachable from this machine only
       --authorization-mode RBAC    the administrator may do everything
       --controllers '*'            what a cluster needs with no kube-controller-manager
+      --console                    a page that shows it live; not with --workers
 `;
 
 /** Read apart from the parser, whose own errors must be shown too. */

@@ -12,6 +12,9 @@ const output = {
   get columns() {
     return process.stdout.isTTY ? process.stdout.columns : 0;
   },
+  get rows() {
+    return process.stdout.isTTY ? process.stdout.rows : undefined;
+  },
 };
 
 async function main(): Promise<void> {

@@ -13,11 +13,14 @@ import { startWatchdog } from '../supervision/watchdog.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 import { onAbort } from '../util/on-abort.ts';
 
+/** What is told of a server once it is ready. */
+export type ReadyServer = Pick<RunningServer, 'url' | 'consoleLink'>;
+
 export interface RunSettings {
   readonly logger: Logger;
   readonly factory?: ServerFactory;
   /** Called once the server is ready. */
-  readonly onReady?: (server: Pick<RunningServer, 'url'>) => void;
+  readonly onReady?: (server: ReadyServer) => void;
   /** Ends the run. Default: SIGINT or SIGTERM, of which a second one ends the process at once. */
   readonly stopSignal?: AbortSignal;
   /** What a supervisor wants of this process, where there is one. */

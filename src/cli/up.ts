@@ -8,16 +8,18 @@ import { parseFlags } from '../options/flags/parser.ts';
 import { removeInstance, writeInstance } from './instances/instance.ts';
 import { type UpFlags, takeUpFlags } from './instances/up-flags.ts';
 import { openLogger } from './open-logger.ts';
-import { runServer, type RunSettings } from './run.ts';
+import { type ReadyServer, runServer, type RunSettings } from './run.ts';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import { shellQuoted } from './shell-quote.ts';
 import type { ObjectClient } from '../testing/object-client.ts';
-import type { RunningServer } from '../compose/start.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 /** Reachable from this machine only, unless --bind-address says otherwise. */
 const LOCAL_ADDRESS = '127.0.0.1';
+
+/** What is kept of the past, unless --history says otherwise. */
+const UP_HISTORY = '24h,64Mi';
 
 /** A cluster for this machine: a store, certificates and an administrator's kubeconfig in the data folder, and a banner that says how to use it. */
 export async function up(args: readonly string[], output: Output, settings: Partial<RunSettings> = {}): Promise<void> {
@@ -25,7 +27,16 @@ export async function up(args: readonly string[], output: Output, settings: Part
   const { options: serverFlags, given } = parseFlags(serverArgs);
   const bindAddress = given.has('bind-address') ? serverFlags.bindAddress : LOCAL_ADDRESS;
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
-  const defaults = { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' } as const;
+  // Sessions are known to one process, and workers share no history.
+  const hasConsole = serverFlags.workers === '' || serverFlags.workers === '0';
+  const defaults = {
+    'bind-address': LOCAL_ADDRESS,
+    'secure-port': String(port),
+    'authorization-mode': 'RBAC',
+    controllers: '*',
+    console: String(hasConsole),
+    history: given.has('workers') || given.has('etcd-servers-overrides') ? '' : UP_HISTORY,
+  } as const;
   const cluster = prepareCluster(serverArgs, defaults);
   if (flags.detach) return detach(args, cluster, flags, output);
   await runInForeground(cluster, flags, output, settings);
@@ -40,13 +51,14 @@ async function runInForeground(cluster: Cluster, flags: UpFlags, output: Output,
   const pid = settings.watchdog ? process.ppid : process.pid;
   let failure: unknown;
   let stopApplying: (() => Promise<void>) | undefined;
-  const prepare = async ({ url }: Pick<RunningServer, 'url'>): Promise<void> => {
+  const prepare = async ({ url, consoleLink }: ReadyServer): Promise<void> => {
     writePrivately(kubeconfigFileOf(cluster), cluster.adminKubeconfig(url));
     stopApplying = await applyManifests(cluster, url, flags, output);
     writeInstance(options.dataDir, url, pid);
-    output.stdout(banner(cluster, url, `Ready in ${(performance.now() / 1000).toFixed(2)} s. Ctrl-C stops it.`));
+    const lastLine = `Ready in ${(performance.now() / 1000).toFixed(2)} s. Ctrl-C stops it.`;
+    output.stdout(banner(cluster, url, consoleLink?.(cluster.admin.certPem), lastLine));
   };
-  const onReady = (server: Pick<RunningServer, 'url'>): void => {
+  const onReady = (server: ReadyServer): void => {
     prepare(server).catch((error: unknown) => {
       failure = error;
       stop.abort();
@@ -63,13 +75,14 @@ async function runInForeground(cluster: Cluster, flags: UpFlags, output: Output,
 }
 
 async function detach(args: readonly string[], cluster: Cluster, { name }: UpFlags, output: Output): Promise<void> {
-  const { startDetached } = await import('./instances/detach.ts');
-  const { url } = await startDetached(
+  const [{ startDetached }, { newConsoleLink }] = await Promise.all([import('./instances/detach.ts'), import('./instances/console.ts')]);
+  const instance = await startDetached(
     args.filter((arg) => !/^--detach(=|$)/.test(arg)),
     cluster.options.dataDir,
   );
   const down = name === undefined ? 'binnacle down' : `binnacle down --name ${name}`;
-  output.stdout(banner(cluster, url, `It runs in the background. Stop it with: ${down}`));
+  const link = cluster.options.console ? await newConsoleLink(instance) : undefined;
+  output.stdout(banner(cluster, instance.url, link, `It runs in the background. Stop it with: ${down}`));
 }
 
 /** `--crds` and `--apply`, as the administrator, and with `--watch` again whenever they are saved, until the function that this answers with is called. */
@@ -115,7 +128,7 @@ async function applyOnSave(objects: ObjectClient, sources: readonly string[], ou
 const kubeconfigFileOf = ({ options }: Cluster): string => join(options.dataDir, 'kubeconfig');
 
 /** Says what there is, and how to use it. */
-function banner(cluster: Cluster, url: string, lastLine: string): string {
+function banner(cluster: Cluster, url: string, consoleLink: string | undefined, lastLine: string): string {
   const { dataDir, storageBackend, kubernetesVersion } = cluster.options;
   const kubeconfigFile = kubeconfigFileOf(cluster);
   return `
@@ -123,7 +136,7 @@ function banner(cluster: Cluster, url: string, lastLine: string): string {
 
   Server      ${url}
   Store       ${storageBackend === 'memory' ? 'in memory, gone when the server stops' : dataDir}
-  Kubeconfig  ${kubeconfigFile}
+  Kubeconfig  ${kubeconfigFile}${consoleLink === undefined ? '' : `\n  Console     ${consoleLink}`}
 
   Paste this to use it:
 

@@ -4,6 +4,7 @@ import { type AuthorizationFile, openAuthorizationFile } from '../authorization/
 import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
 import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, createAuthorization, prepareAuthorizers } from '../authorization/modes.ts';
 import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
+import { withHistoryReaders } from '../history/api/history-access.ts';
 import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Dial } from '../net/dial.ts';
@@ -58,8 +59,13 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger,
 }
 
 /** BuildAuthorizer: the chain of authorizers over the roles, bindings and nodes that are stored; follows its configuration file. */
-export function buildAuthorization({ client, isEnabled, closers }: Foundation, { authorizers }: AccessFiles, { authorizer }: ObjectStores): Authorization {
-  const authorization = createAuthorization(authorizers.prepared, { client, isEnabled, metrics: authorizers.metrics });
+export function buildAuthorization(
+  { client, isEnabled, closers, keeping }: Foundation,
+  { authorizers }: AccessFiles,
+  { authorizer }: ObjectStores,
+): Authorization {
+  const own = createAuthorization(authorizers.prepared, { client, isEnabled, metrics: authorizers.metrics });
+  const authorization = keeping ? { ...own, authorizer: withHistoryReaders(own.authorizer) } : own;
   authorizer.provide(authorization.authorizer);
   closers.add(() => authorization.close());
   authorizers.follow(authorization);

@@ -15,6 +15,8 @@ export interface EmbeddedServer extends StartedServer {
   readonly temporaryFolder: SharedFolder | undefined;
   /** For files of this server alone. */
   readonly filesFolder: string;
+  /** A new link to the console; absent where there is none. */
+  consoleLink?(): string;
   /** Absent where a test has put something in the server's place. */
   readonly state: ServerState | undefined;
 }
@@ -69,7 +71,11 @@ export async function startFork({ cluster: origin, temporaryFolder: folder }: Em
   }
 }
 
-function embeddedCluster({ dataDir, port = 0, emulatedVersion, flags = [] }: StartOptions, folder: string, keys: ClusterKeys | undefined): Cluster {
+function embeddedCluster(
+  { dataDir, port = 0, emulatedVersion, console = false, flags = [] }: StartOptions,
+  folder: string,
+  keys: ClusterKeys | undefined,
+): Cluster {
   const defaults = {
     'data-dir': folder,
     'storage-backend': dataDir === undefined ? 'memory' : 'embedded',
@@ -77,6 +83,7 @@ function embeddedCluster({ dataDir, port = 0, emulatedVersion, flags = [] }: Sta
     'secure-port': String(port),
     'authorization-mode': 'RBAC',
     controllers: '*',
+    console: String(console),
   };
   return prepareCluster([...(emulatedVersion === undefined ? [] : [`--emulated-version=${emulatedVersion}`]), ...flags], defaults, keys);
 }
@@ -104,5 +111,7 @@ function embedded(server: RunningServer, { onStopped, ...parts }: EmbeddedParts)
   writePrivately(kubeconfigFile, kubeconfig);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= server.stop().finally(onStopped));
-  return { ...parts, url, kubeconfig, kubeconfigFile, caCertificate: parts.cluster.caCertificate, state: server.state, stop };
+  const { cluster } = parts;
+  const consoleLink = server.consoleLink && ((): string => server.consoleLink!(cluster.admin.certPem));
+  return { ...parts, url, kubeconfig, kubeconfigFile, caCertificate: cluster.caCertificate, state: server.state, ...(consoleLink && { consoleLink }), stop };
 }

@@ -5,11 +5,12 @@ import type { Filter } from '../server/filters/filter.ts';
 import type { Logger } from './logger.ts';
 
 /** The filter of `--fault-config-file`; each fault that a request meets is a line of the log. */
-export function openFaults(file: string, logger: Logger): Filter {
+export function openFaults(file: string, logger: Logger, revision: () => number): Filter {
   try {
     const faults = readFaults(file, ({ rule, verb, resource, namespace, name, user }) =>
       logger.warn('Injected a fault', { rule: rule.name ?? JSON.stringify(rule), verb, resource, namespace, name, user }),
     );
+    faults.followRevision(revision);
     return withFaults(faults);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) throw error;

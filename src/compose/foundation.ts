@@ -9,7 +9,9 @@ import type { Logger } from './logger.ts';
 import { openMetricSelection } from '../options/metric-selection.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 import type { Clock } from '../util/clock.ts';
+import { type HistoryKeeping, historyKeeping } from './history-keys.ts';
 import { Provided } from './provided.ts';
+import type { Replay } from './replay/replay.ts';
 import type { ServerImage } from './server-image.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
@@ -21,6 +23,8 @@ export interface Foundation {
   worker: WorkerLink | undefined;
   /** What the store begins with, where that is another server's state. */
   image: ServerImage | undefined;
+  /** What is served in place of a store. */
+  replay: Replay | undefined;
   logger: Logger;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -36,6 +40,8 @@ export interface Foundation {
   /** --egress-selector-config-file */
   egress: Egress | undefined;
   files: ServingFiles;
+  /** Which changes become history; undefined where none is kept. */
+  keeping: HistoryKeeping | undefined;
   /** The engines that the options name, values in them as they are stored. */
   storage: OpenStorage;
   /** The stores join it as they are opened. */
@@ -54,19 +60,23 @@ export async function openFoundation({
   closers,
   worker,
   image,
+  replay,
   clock,
-}: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'clock'>): Promise<Foundation> {
-  const registry = new MetricRegistry(await openMetricSelection(options));
+}: Pick<Foundation, 'options' | 'logger' | 'stop' | 'closers' | 'worker' | 'image' | 'replay' | 'clock'>): Promise<Foundation> {
+  const registry = new MetricRegistry(await openMetricSelection(options), undefined, options.featureGates.isEnabled('NativeHistograms'));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());
-  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl, image: image?.store, clock });
+  const keeping = historyKeeping(options);
+  const route = { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl, image: image?.store, clock, keeping };
+  const storage = replay?.storage ?? (await openStorage(options, logger, registry, route));
   closers.addStorage(() => storage.close());
   const securePort = new Provided<number>('port');
   return {
     options,
     worker,
     image,
+    replay,
     logger,
     isEnabled: (gate) => options.featureGates.isEnabled(gate),
     clock,
@@ -77,6 +87,7 @@ export async function openFoundation({
     registry,
     egress,
     files,
+    keeping,
     storage,
     client: new InProcessClient(
       new ClientMetrics(registry, () => `127.0.0.1:${securePort.isProvided ? securePort.value : options.securePort}`),

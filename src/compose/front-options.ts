@@ -46,6 +46,7 @@ import { printOptions } from '../options/flags/options.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { isInstalled, knownSchema } from './served-resources.ts';
+import type { OpenConsole } from './console.ts';
 import type { CreatedServers } from './servers.ts';
 import type { OpenPeers } from './peers.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -59,6 +60,7 @@ export interface FrontParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
+  console: OpenConsole | undefined;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
@@ -124,14 +126,20 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
-    unlistedPaths: new Map([...(flowControl ? flowControlDumps(() => flowControl.levels) : []), ...(debug?.paths ?? [])]),
+    unlistedPaths: new Map([
+      ...(flowControl ? flowControlDumps(() => flowControl.levels) : []),
+      ...(debug?.paths ?? []),
+      ...(parts.console?.paths(parts, filters) ?? []),
+    ]),
     unlistedPrefixes: debug?.prefixes ?? new Map(),
+    onPrepared: parts.console?.provide,
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
     onHookFinished: (name) => logger.module('hooks').verbose(1, 'A post-start hook has finished', { name }),
     onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
       kubelets.close();
+      parts.console?.close();
       await Promise.all([parts.auditing?.close(), parts.tracing?.close()]);
     },
   };
@@ -206,11 +214,13 @@ function filterOptions({
   tracing,
   flowControl,
   peers,
+  console,
   refusedFingerprints,
   testFilters,
   storageVersions,
 }: FrontParts): StandardFilterOptions {
   const { options, logger, registry } = foundation;
+  const { authenticator } = access.authentication;
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
@@ -220,7 +230,7 @@ function filterOptions({
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
     authentication: {
       keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
-      authenticator: access.authentication.authenticator,
+      authenticator: console?.authenticator(authenticator) ?? authenticator,
       proxyHeaders: proxyHeaders(options),
       onFailure: (error, auditId) => logger.module('authentication').verbose(2, 'A request could not be authenticated', { error, auditId }),
     },
@@ -248,7 +258,9 @@ function filterOptions({
     ...(flowControl && { flowControl }),
     refusedFingerprints,
     peers: peers?.filter,
+    console: console && { observe: console.observe, serve: (front) => console.filter(authenticator, front) },
     testFilters,
+    readOnlyRefusal: foundation.replay?.refusal,
     storageVersions,
     ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),
     maxRequestsInFlight: shareOf(options.maxRequestsInflight, foundation.worker),

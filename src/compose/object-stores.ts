@@ -109,7 +109,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
 }
 
 const createStores = (
-  { options, logger, registry, worker, image, clock, client, isEnabled, now }: Foundation,
+  { options, logger, registry, worker, image, clock, client, keeping, isEnabled, now }: Foundation,
   { storage, encoding }: StoredValues,
   admission: AdmissionChain,
 ): Stores =>
@@ -124,6 +124,7 @@ const createStores = (
       reportInconsistency: (message: string, details: Record<string, unknown>) => logger.error(message, details),
     }),
     tellsCorrupt: isEnabled('AllowUnsafeMalformedObjectDeletion'),
+    annotatesWrites: keeping !== undefined,
     client,
     now,
     // Requests to an etcd are counted where they are made.

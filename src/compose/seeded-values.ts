@@ -17,12 +17,15 @@ const SHAPING_FLAGS: readonly FlagName[] = [
 ];
 
 /** Opens what stands in the stores. A fresh store begins with what the build's own first start stored, where it would be the same. Throws CommandError. */
-export async function openSeededValues({ options, logger, registry, storage, closers, now }: Foundation, { isRbacOn }: AccessFiles): Promise<StoredValues> {
+export async function openSeededValues(
+  { options, logger, registry, storage, replay, closers, now }: Foundation,
+  { isRbacOn }: AccessFiles,
+): Promise<StoredValues> {
   const values = await openStoredValues(options, storage, logger, registry);
   closers.add(() => values.close());
   const readSeed = (): Seed => (isRbacOn ? builtSeed() : withoutRbac(builtSeed()));
   // What fails here fails again in the hooks, which say so and try on.
-  if (isSeedFit(options)) await plantSeed(values.storage.engine, `${options.etcdPrefix}/`, readSeed, now()).catch(() => undefined);
+  if (isSeedFit(options) && !replay) await plantSeed(values.storage.engine, `${options.etcdPrefix}/`, readSeed, now()).catch(() => undefined);
   return values;
 }
 

@@ -11,33 +11,43 @@ import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { debugRoutes, frontOptions } from './front-options.ts';
+import type { OpenHistory } from './history.ts';
 import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
 import type { OpenPeers } from './peers.ts';
 import { StorageVersionRecorder, recordedResources } from '../kube/bootstrap/storage-versions.ts';
+import { dropWriters } from './replay/replay.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverState } from './server-image.ts';
+import type { StoredValues } from './stored-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startServingFrom, openSecurePort } from './serving-files.ts';
 import type { FactorySettings, RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
 import type { Logger } from './logger.ts';
+import type { OpenConsole } from './console.ts';
 import { systemClock } from '../util/clock.ts';
 
 /**
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
  * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
-export const createServer: ServerFactory = async (options, logger, { refusedFingerprints, worker, testFilters, image, clock = systemClock } = {}) => {
+export const createServer: ServerFactory = async (
+  options,
+  logger,
+  { refusedFingerprints, worker, testFilters, image, replay, clock = systemClock, consoleFolder } = {},
+) => {
   const stop = new AbortController();
   const closers = new Closers();
   const phaseEnded = startUpLog(logger);
   try {
-    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, clock });
+    const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, replay, clock });
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
-    const values = await openSeededValues(foundation, access);
+    const stored = await openSeededValues(foundation, access);
+    const history = await openHistoryIfAsked(foundation, stored);
+    const values = history?.values ?? stored;
     phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
@@ -45,15 +55,17 @@ export const createServer: ServerFactory = async (options, logger, { refusedFing
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
     equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
-    const servers = createServers(foundation, access, objects, authorization, routes);
+    const servers = createServers(foundation, access, objects, authorization, routes, history);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers), ...leaderElectionHooks(foundation, objects));
     const storageVersions = recordStorageVersions(foundation, servers);
     const peers = await openPeersIfAsked(foundation, servers);
     phaseEnded('servers');
     await servers.synced;
+    if (replay) dropWriters(servers);
     phaseEnded('custom resources');
-    const prepared = await prepareFront({ foundation, access, objects, authorization, servers, peers, storageVersions, refusedFingerprints, testFilters });
-    const running = await startServing(foundation, access, objects, prepared, stop);
+    const console = await openConsoleIfAsked(foundation, consoleFolder);
+    const parts = { foundation, access, objects, authorization, servers, peers, console, storageVersions, refusedFingerprints, testFilters };
+    const running = await startServing(foundation, access, objects, await prepareFront(parts), stop, console);
     phaseEnded('listener');
     running.ready.then(() => phaseEnded('post-start hooks')).catch(() => undefined);
     return running;
@@ -70,6 +82,7 @@ interface ChainParts {
   authorization: Authorization;
   servers: CreatedServers;
   peers: OpenPeers | undefined;
+  console: OpenConsole | undefined;
   /** Requests that have ended the process before; undefined where there is no supervisor. */
   refusedFingerprints: readonly string[] | undefined;
   testFilters: FactorySettings['testFilters'];
@@ -92,10 +105,18 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
   const profilers = new InspectorSessions();
-  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation)) };
+  const testFilters = { ...parts.testFilters, ...(await openFaultsIfAsked(foundation, objects)) };
   const front = frontOptions({ ...parts, testFilters, auditing, tracing, flowControl, profilers });
   await openDebugSocketIfAsked(foundation, { ...front.filters, profilers });
   return prepareRun(servers, front);
+}
+
+/** --history */
+async function openHistoryIfAsked(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
+  const { keeping } = foundation;
+  if (!keeping) return undefined;
+  const { openHistory } = await import('./history.ts');
+  return openHistory(foundation, values, keeping);
 }
 
 /** Most servers are alone, or all of one version. */
@@ -105,6 +126,13 @@ async function openPeersIfAsked(foundation: Foundation, servers: CreatedServers)
   const peers = openPeers(foundation, servers);
   servers.kube.postStartHooks.push(...peers.hooks);
   return peers;
+}
+
+/** `--console`: nothing of it is loaded for others. */
+async function openConsoleIfAsked(foundation: Foundation, folder: string | undefined): Promise<OpenConsole | undefined> {
+  if (!foundation.options.console) return undefined;
+  const { openConsole } = await import('./console.ts');
+  return openConsole(foundation, folder);
 }
 
 async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, server: ProfiledServer): Promise<void> {
@@ -117,10 +145,10 @@ async function openDebugSocketIfAsked({ options, logger, closers }: Foundation, 
 }
 
 /** `--fault-config-file`: of a server that tests of any language talk to. */
-async function openFaultsIfAsked({ options, logger }: Foundation): Promise<FactorySettings['testFilters']> {
+async function openFaultsIfAsked({ options, logger }: Foundation, { stores }: ObjectStores): Promise<FactorySettings['testFilters']> {
   if (options.faultConfigFile === '') return undefined;
   const { openFaults } = await import('./faults.ts');
-  return { faults: openFaults(options.faultConfigFile, logger) };
+  return { faults: openFaults(options.faultConfigFile, logger, () => stores.revision) };
 }
 
 /** Most servers trace nothing, and need not load what it takes. */
@@ -138,6 +166,7 @@ async function startServing(
   { stores }: ObjectStores,
   prepared: PreparedServer,
   stop: AbortController,
+  console: OpenConsole | undefined,
 ): Promise<RunningServer> {
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
     const source = worker?.connections ?? (await openSecurePort(options));
@@ -148,9 +177,11 @@ async function startServing(
   }, stop.signal);
   const closed = stopped.finally(() => closers.close());
   closed.catch(() => undefined);
+  const url = `https://127.0.0.1:${listener.address.port}`;
   return {
-    url: `https://127.0.0.1:${listener.address.port}`,
+    url,
     ready,
+    ...(console && { consoleLink: (pem: string) => `${url}/console/#code=${console.createCode(pem)}` }),
     makeAhead,
     stop() {
       stop.abort();

@@ -11,14 +11,18 @@ export interface ServerImage {
   readonly caches: ReadonlyMap<string, CacheImage>;
 }
 
-/** Both throw CommandError where the objects are not in memory. */
+/** What is stored. `image` and `reset` throw CommandError where the objects are not in memory. */
 export interface ServerState {
+  readonly revision: number;
   image(): ServerImage;
   /** Whoever uses the in-process client has heard of all that differs when this settles. */
   reset(image: ServerImage): Promise<void>;
 }
 
 export const serverState = (engine: Engine, stores: Stores): ServerState => ({
+  get revision() {
+    return stores.revision;
+  },
   image: () => ({ store: memoryOf(engine).image(), caches: stores.images() }),
   async reset({ store }) {
     const memory = memoryOf(engine);

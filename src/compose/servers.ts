@@ -29,6 +29,7 @@ import type { AccessFiles } from './access.ts';
 import type { ServiceRoutes } from './admission.ts';
 import { bootstrapOptions } from './bootstrap.ts';
 import type { Foundation } from './foundation.ts';
+import type { OpenHistory } from './history.ts';
 import type { ObjectStores } from './object-stores.ts';
 import { knownSchema } from './served-resources.ts';
 
@@ -58,15 +59,20 @@ export function createServers(
   objects: ObjectStores,
   authorization: Authorization,
   routes: ServiceRoutes,
+  history: OpenHistory | undefined,
 ): CreatedServers {
   const environment = endpointEnvironment(foundation, authorization);
   const parts: ServerParts = { foundation, access, objects, authorization, routes, environment };
   const extensions = extensionsServer(parts, notFoundHandler as Handler);
   const records = serverRecords(objects.stores, objects.values.storage.engine.isSingleWriter);
-  const kube = kubeServer(parts, records, extensions.server.handle);
-  const aggregation = aggregatorServer(parts, extensions, kube);
+  const initialized = initializeStores(foundation, objects);
+  const kube = kubeServer(parts, records, initialized, extensions.server.handle);
+  const behind = history ? history.serve(foundation, objects, authorization, environment, kube) : kube.handle;
+  const aggregation = aggregatorServer(parts, extensions, kube, behind);
   foundation.servers.provide([aggregation.server, kube, extensions.server]);
-  const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
+  // Nothing is taken from what a replay shows.
+  const allocators = foundation.replay ? undefined : objects.allocators.prepare();
+  const isSynced = [initialized, extensions.synced, authorization.synced, allocators, aggregation.synced];
   return {
     extensions: extensions.server,
     kube,
@@ -80,7 +86,7 @@ export function createServers(
   };
 }
 
-const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
+const endpointEnvironment = ({ options, registry, isEnabled, replay, now }: Foundation, { authorizer }: Authorization): EndpointEnvironment => ({
   schemaOfKind: knownSchema,
   metrics: new EndpointMetrics(registry),
   minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -90,11 +96,11 @@ const endpointEnvironment = ({ options, registry, isEnabled, now }: Foundation, 
   ...(isEnabled('AllowUnsafeMalformedObjectDeletion') && { unsafeDeletes: authorizer }),
   webSockets: watchSockets,
   random: Math.random,
-  now,
+  now: replay?.now ?? now,
 });
 
 function extensionsServer({ foundation, objects, routes, environment }: ServerParts, delegate: Handler): Extensions {
-  const { client, registry, report, now } = foundation;
+  const { client, registry, replay, report, now } = foundation;
   return createExtensions(
     {
       environment,
@@ -105,6 +111,7 @@ function extensionsServer({ foundation, objects, routes, environment }: ServerPa
       metrics: registry,
       webhookRoutes: routes.webhooks,
       isSingleWriter: objects.values.storage.engine.isSingleWriter,
+      replayed: replay,
       report,
       now,
     },
@@ -112,7 +119,19 @@ function extensionsServer({ foundation, objects, routes, environment }: ServerPa
   );
 }
 
-function kubeServer({ foundation, access, objects, authorization, environment }: ServerParts, records: ServerRecords, delegate: Handler): GenericServer {
+/** upstream: apiserver/pkg/server/storage_readiness_hook.go, whose words these are. */
+async function initializeStores({ options, logger, clock }: Foundation, { stores }: ObjectStores): Promise<void> {
+  const late = await stores.initialized(options.storageInitializationTimeoutMs, clock);
+  if (late.length === 0) return logger.verbose(1, 'Storage is ready for all registered resources');
+  logger.warn('Deadline exceeded while waiting for storage readiness... ignoring', { resources: late.join(' ') });
+}
+
+function kubeServer(
+  { foundation, access, objects, authorization, environment }: ServerParts,
+  records: ServerRecords,
+  initialized: Promise<void>,
+  delegate: Handler,
+): GenericServer {
   const { options, client, isEnabled } = foundation;
   const { stores, admission } = objects;
   const { engine } = objects.values.storage;
@@ -134,7 +153,7 @@ function kubeServer({ foundation, access, objects, authorization, environment }:
   );
   if (options.enableLogsHandler) serveLogFiles(kube);
   // The in-process client's informers are the caches of the stores.
-  const loaded = (): Promise<void> => stores.loaded();
+  const loaded = (): Promise<void> => initialized;
   kube.postStartHooks.push(
     objects.allocators.repair,
     { name: 'start-apiserver-admission-initializer', run: loaded },
@@ -171,8 +190,8 @@ function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
   };
 }
 
-function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer): Aggregator {
-  const { client, registry, files, report, now, closers } = foundation;
+function aggregatorServer({ foundation, objects, routes, environment }: ServerParts, extensions: Extensions, kube: GenericServer, behind: Handler): Aggregator {
+  const { client, registry, files, replay, report, now, closers } = foundation;
   const aggregation = createAggregator(
     {
       environment,
@@ -180,12 +199,14 @@ function aggregatorServer({ foundation, objects, routes, environment }: ServerPa
       localVersions: [...kube.versions, ...extensions.server.versions],
       customVersions: extensions.customResources,
       remote: remoteEnvironment(foundation, routes),
+      // Those of a recording are not there.
+      reachesServers: replay === undefined,
       client,
       metrics: registry,
       report,
       now,
     },
-    kube.handle,
+    behind,
   );
   if (files.proxyClient) {
     files.proxyClient.onChange(() => aggregation.refreshTls());

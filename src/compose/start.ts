@@ -6,6 +6,7 @@ import { makeMissingFiles } from './generated-files.ts';
 import type { Logger } from './logger.ts';
 import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
 import type { ServerImage, ServerState } from './server-image.ts';
+import type { Replay } from './replay/replay.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 import type { Clock } from '../util/clock.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
@@ -23,6 +24,8 @@ export interface RunningServer {
   makeAhead?(): void;
   /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
   stop(): Promise<void>;
+  /** With --console: a link to the page that signs in once, as the one whose client certificate (PEM) this is. */
+  consoleLink?(certificatePem: string): string;
   /** What is stored; absent where a test has put something in the server's place. */
   readonly state?: ServerState;
 }
@@ -41,8 +44,12 @@ export interface FactorySettings {
   testFilters?: StandardFilterOptions['testFilters'];
   /** What the memory store begins with: another server's state. */
   image?: ServerImage | undefined;
+  /** What is served in place of a store: nothing is written, and nothing runs that would. */
+  replay?: Replay | undefined;
   /** Where a test tells the time. */
   clock?: Clock;
+  /** Where a test has the files of the console; else they are beside the bundle. */
+  consoleFolder?: string | undefined;
 }
 
 /** The server chain of this program; loaded only when it is to run. */

@@ -6,6 +6,8 @@ export interface StartOptions {
   port?: number;
   /** Behave as this version of Kubernetes, `1.34`: its APIs, features and defaults. Default: the newest. */
   emulatedVersion?: string;
+  /** Serve the page that shows the server live; `consoleLink` gives a link to it. Default: false. */
+  console?: boolean;
   /** Flags of `binnacle serve`, as on its command line: `['--runtime-config=api/all=true']`. */
   flags?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Engine, StorageMisconfigured, StorageUnavailable } from '../storage/engine.ts';
+import { type ChangeKeeping, type Engine, StorageMisconfigured, StorageUnavailable } from '../storage/engine.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { ChangeLogLimits } from '../storage/engines/change-log.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
@@ -37,6 +37,8 @@ export interface OpenStorage {
 type EtcdSettings = Omit<EtcdEngineOptions, 'endpoints'>;
 
 export interface StorageRoute {
+  /** Which changes the embedded store keeps until the history has them. */
+  keeping?: ChangeKeeping | undefined;
   /** The way to etcd. */
   dial?: Dial | undefined;
   /** Where the embedded or memory store is served that the options name: another process has it. */
@@ -52,7 +54,7 @@ export async function openStorage(
   options: StorageSettings,
   logger: Logger,
   registry: MetricRegistry,
-  { dial, storeUrl, image, clock }: StorageRoute = {},
+  { dial, storeUrl, image, clock, keeping }: StorageRoute = {},
 ): Promise<OpenStorage> {
   const opened: Engine[] = [];
   const close = async (): Promise<void> => {
@@ -67,7 +69,7 @@ export async function openStorage(
     const { leaseReuseDurationSeconds: leaseReuseSeconds, etcdPrefix: prefix } = options;
     return { engine: await open(reachEtcd({ prefix, leaseReuseSeconds, endpoints: [storeUrl] }, logger)), overrides: new Map(), close };
   }
-  const own = await openOwnStore(options, { image, ...(clock && { clock }) });
+  const own = await openOwnStore(options, { image, keeping, ...(clock && { clock }) });
   if (own) {
     opened.push(own);
     if (options.storageBackend === 'embedded') registerStoreFile(registry, own);
@@ -100,18 +102,19 @@ interface OwnStoreSettings {
   /** What it begins with, where it is in memory. */
   image?: MemoryImage | undefined;
   clock?: Clock;
+  keeping?: ChangeKeeping | undefined;
 }
 
 /** The store that a server keeps itself; undefined where it is an etcd. */
 export async function openOwnStore(
   { storageBackend, storeDir, etcdCompactionIntervalMs: compactionIntervalMs }: StorageSettings,
-  { history, image, clock }: OwnStoreSettings = {},
+  { history, image, clock, keeping }: OwnStoreSettings = {},
 ): Promise<LocalEngine | undefined> {
   const settings = { compactionIntervalMs, ...(history && { history }), ...(clock && { clock }) };
   if (storageBackend === 'memory') return openEngine({ backend: 'memory', ...settings, image }) as Promise<LocalEngine>;
   if (storageBackend !== 'embedded') return undefined;
   makeDataDir(storeDir);
-  return openEngine({ backend: 'embedded', dataDir: storeDir, ...settings }) as Promise<LocalEngine>;
+  return openEngine({ backend: 'embedded', dataDir: storeDir, ...settings, keeping }) as Promise<LocalEngine>;
 }
 
 /** --data-dir, with the folders above it, whatever else is or is not kept there. */

@@ -16,6 +16,8 @@ export interface StoredValues {
   storage: OpenStorage;
   /** Undefined where values are our own JSON. */
   encoding: UpstreamEncoding | undefined;
+  /** --encryption-provider-config */
+  encryption: Encryption | undefined;
   healthChecks: readonly HealthCheck[];
   close(): void;
 }
@@ -24,10 +26,11 @@ export interface StoredValues {
 export async function openStoredValues(options: StorageSettings, storage: OpenStorage, logger: Logger, registry: MetricRegistry): Promise<StoredValues> {
   const encoding = await encodingOf(options);
   const encryption = await openConfigured(options, logger, registry);
-  if (!encryption) return { storage, encoding, healthChecks: [], close() {} };
+  if (!encryption) return { storage, encoding, encryption, healthChecks: [], close() {} };
   return {
     storage: await encrypted(storage, encryption, `${options.etcdPrefix}/`),
     encoding,
+    encryption,
     healthChecks: encryption.healthChecks,
     close: () => encryption.close(),
   };

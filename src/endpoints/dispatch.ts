@@ -1,4 +1,4 @@
-import { badRequest, genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../api/errors.ts';
+import { badRequest, genericMethodNotAllowed, genericNotFound, methodNotSupported, tooManyRequests } from '../api/errors.ts';
 import { offerOf } from './answer.ts';
 import { handleConnect } from './connect.ts';
 import { handleCreate } from './create.ts';
@@ -31,12 +31,16 @@ const COLLECTION_VERBS: Readonly<Record<string, Verb>> = { GET: 'list', POST: 'c
 const OBJECT_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
+/** storage/cacher/ready.go: of a resource that took longer to be read at the start than --storage-initialization-timeout says. */
+const INITIALIZING = 'storage is (re)initializing';
+
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   request.route = target.isCustom ? 'custom' : 'built-in';
   if (target.subresource?.connect) return handleConnect(request, target, target.subresource.connect);
   // Custom resources have no routes: their handler tells it before it looks at the verb (apiextensions-apiserver customresource_handler.go).
   if (target.isCustom) tellOfDeprecation(request, target);
+  else if (target.store.isLoaded === false) throw tooManyRequests(INITIALIZING, 1);
   const verb = verbOf(request, target);
   if (!target.isCustom && target.served.deprecation !== undefined && isRouted(verb, request, target)) tellOfDeprecation(request, target);
   return HANDLERS[verb](request, target);

@@ -43,8 +43,12 @@ export interface ServerRequest extends RequestContext {
   route?: 'built-in' | 'custom' | undefined;
   /** Whether errors may be told in CBOR: from when the resource's handler has taken the request over from filters and router, which have no CBOR. */
   mayFailInCbor?: boolean;
+  /** What its client was told, where it was told of an error. */
+  errorMessage?: string;
   /** Set by handlers that know no protobuf: errors are not written in it either. */
   failsWithoutProtobuf?: boolean;
+  /** Set by a fault of a test: a read that takes what is at hand is answered as of this revision, where the store still has it. */
+  asOf?: number | undefined;
   /** Absent where nothing of the request is recorded. */
   readonly audit?: AuditRecorder | undefined;
 }

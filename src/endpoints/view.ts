@@ -22,7 +22,7 @@ export interface ClientView {
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
   /** See ResourceDefinition. */
-  bookmark: ResourceDefinition['bookmark'];
+  emptyObject: ResourceDefinition['emptyObject'];
   unlistedAnnotation: string | undefined;
   storedGroup: string | undefined;
   isCustom: boolean;
@@ -52,7 +52,7 @@ function makeView(target: ResourceTarget): ClientView {
     rowConditions: rowConditions?.bind(store.definition.table),
     compareRows: compareRows?.bind(store.definition.table),
   };
-  const { table, storage, bookmark } = store.definition;
+  const { table, storage, emptyObject } = store.definition;
   return {
     kind,
     listKind: (isOwnKind ? served.listKind : undefined) ?? `${kind.kind}List`,
@@ -61,7 +61,7 @@ function makeView(target: ResourceTarget): ClientView {
     convert,
     hasOwnMetadata: subresource?.read !== undefined,
     ...rows,
-    bookmark,
+    emptyObject,
     unlistedAnnotation: table?.unlistedAnnotation,
     storedGroup: storage.group,
     isCustom,

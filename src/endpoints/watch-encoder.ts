@@ -78,10 +78,10 @@ export class WatchEncoder {
   }
 
   #makeBookmark(revision: number, isInitialEventsEnd: boolean): Buffer {
-    const { kind, apiVersion, bookmark } = this.#view;
-    const annotations = { ...bookmark?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
+    const { kind, apiVersion, emptyObject } = this.#view;
+    const annotations = { ...emptyObject?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
     const metadata = { resourceVersion: String(revision), annotations };
-    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(bookmark?.spec && { spec: bookmark.spec }) });
+    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(emptyObject?.spec && { spec: emptyObject.spec }) });
     return this.#frame('BOOKMARK', this.#encode(bookmarkView(this.#view), new LooseEntry(object as unknown as ApiObject)));
   }
 

@@ -90,6 +90,12 @@ export class LazyStore implements ResourceStore {
   async amend(...call: Parameters<ResourceStore['amend']>): ReturnType<ResourceStore['amend']> {
     return this.#whenReady((store) => store.amend(...call));
   }
+  get kept(): NonNullable<ResourceStore['kept']> {
+    return this.#store.kept!;
+  }
+  over(...call: Parameters<NonNullable<ResourceStore['over']>>): ResourceStore {
+    return this.#store.over!(...call);
+  }
   withoutAdmission(): ResourceStore {
     return this.#store.withoutAdmission();
   }

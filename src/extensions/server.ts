@@ -32,9 +32,18 @@ export interface ExtensionsOptions {
   webhookRoutes: WebhookRoutes;
   /** Nobody else defines resources. */
   isSingleWriter: boolean;
+  /** Where the definitions are those of another server, at another time. */
+  replayed?: ReplayedDefinitions | undefined;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
+}
+
+export interface ReplayedDefinitions {
+  /** Of resources that nobody defined, and objects were recorded of: they are not objects themselves. */
+  definitions: readonly CustomResourceDefinition[];
+  /** A definition with what can be served of it. */
+  asServed(crd: CustomResourceDefinition): CustomResourceDefinition;
 }
 
 export interface Extensions {
@@ -51,7 +60,7 @@ const PARTS: Omit<CustomResourcesOptions['parts'], 'compileRules' | 'onRatcheted
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
 export function createExtensions(
-  { environment, ownVersion, stores, client, recentRules, metrics, webhookRoutes, isSingleWriter, report, now }: ExtensionsOptions,
+  { environment, ownVersion, stores, client, recentRules, metrics, webhookRoutes, isSingleWriter, replayed, report, now }: ExtensionsOptions,
   delegate: Handler,
 ): Extensions {
   const serveUnknown = (request: ServerRequest, otherwise: Handler): Promise<void> | void =>
@@ -74,9 +83,10 @@ export function createExtensions(
     webhookRoutes,
     read: (name) => informer.get('', name),
   });
+  const asServed = (crd: CustomResourceDefinition): CustomResourceDefinition => replayed?.asServed(crd) ?? crd;
   const sync = (name: string, crd: CustomResourceDefinition | undefined): void => {
     try {
-      customResources.sync(name, crd);
+      customResources.sync(name, crd && asServed(crd));
     } catch (error) {
       report(error as Error);
     }
@@ -84,7 +94,7 @@ export function createExtensions(
   const follow = async (): Promise<void> => {
     await informer.synced;
     informer.onChange((crd, old) => sync((crd ?? old)!.metadata.name!, crd));
-    customResources.syncAll(informer.list(''));
+    customResources.syncAll([...informer.list('').map(asServed), ...(replayed?.definitions ?? [])]);
   };
   const synced = follow();
   server.postStartHooks.push(

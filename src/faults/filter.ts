@@ -1,10 +1,10 @@
 import { ApiError, conflict, resourceExpired, serviceUnavailable, timeout, tooManyRequests } from '../api/errors.ts';
 import type { Filter } from '../server/filters/filter.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
-import type { ResponseStream } from '../serving/exchange.ts';
 import { delay } from '../util/delay.ts';
-import type { FaultInjector } from './injector.ts';
+import type { FaultInjector, TakenFault } from './injector.ts';
 import type { FaultRule } from './rule.ts';
+import { disturbedStream } from './watch-stream.ts';
 
 /** The requests of whoever adds the rules are not to meet them: a client with this agent is served as ever. */
 export const EXEMPT_AGENT = 'binnacle-testing';
@@ -13,16 +13,17 @@ export const EXEMPT_AGENT = 'binnacle-testing';
 export function withFaults(faults: FaultInjector): Filter {
   return (next) => (request) => {
     if (request.userAgent === EXEMPT_AGENT) return next(request);
-    const rule = faults.take(request);
-    return rule === undefined ? next(request) : inject(rule, request, next);
+    const fault = faults.take(request);
+    return fault === undefined ? next(request) : inject(fault, request, next);
   };
 }
 
-async function inject(rule: FaultRule, request: IncomingRequest, next: ReturnType<Filter>): Promise<void> {
+async function inject({ rule, asOf }: TakenFault, request: IncomingRequest, next: ReturnType<Filter>): Promise<void> {
   if (rule.delay !== undefined) await delay(rule.delay, request.signal);
   if (rule.error !== undefined) throw errorOf(rule, request);
   if (rule.reset === 'before') return cut(request);
   if (rule.reset === 'after') cutInsteadOfAnswer(request);
+  if (rule.read === 'stale') request.asOf = asOf;
   if (rule.watch !== undefined) disturbWatch(rule, request);
   return next(request);
 }
@@ -64,27 +65,8 @@ function cutInsteadOfAnswer({ exchange }: IncomingRequest): void {
   };
 }
 
-function disturbWatch({ watch, afterEvents = 0 }: FaultRule, request: IncomingRequest): void {
-  let eventCount = 0;
-  const stop = (): void => request.abort(watch === 'expire' ? resourceExpired(EXPIRED) : new Error('an injected fault ends this watch'));
+function disturbWatch(rule: FaultRule, request: IncomingRequest): void {
+  const stop = (): void => request.abort(rule.watch === 'expire' ? resourceExpired(EXPIRED) : new Error('an injected fault ends this watch'));
   const { wrapStream } = request.exchange;
-  request.exchange.wrapStream = (inner: ResponseStream): ResponseStream => {
-    const stream = wrapStream?.(inner) ?? inner;
-    if (watch !== 'silence' && afterEvents === 0) setImmediate(stop);
-    return {
-      get bufferedBytes() {
-        return stream.bufferedBytes;
-      },
-      write(frame) {
-        const isDropped = watch === 'silence' && eventCount >= afterEvents;
-        eventCount++;
-        if (watch !== 'silence' && eventCount === afterEvents) setImmediate(stop);
-        // An event that comes before the watch has been stopped is one too many: the client is to see exactly as many as the rule says.
-        return isDropped || (watch !== 'silence' && eventCount > afterEvents && !request.signal.aborted) ? true : stream.write(frame);
-      },
-      onDrain: (listener) => stream.onDrain(listener),
-      end: (trailers) => stream.end(trailers),
-      destroy: () => stream.destroy(),
-    };
-  };
+  request.exchange.wrapStream = (inner) => disturbedStream(wrapStream?.(inner) ?? inner, rule, { isStopped: () => request.signal.aborted, stop });
 }

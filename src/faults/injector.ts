@@ -8,20 +8,33 @@ const RECORD_LIMIT = 10_000;
 /** Each request is compared with all of them. */
 const MAX_RULES = 1_000;
 
+/** What a request meets. */
+export interface TakenFault {
+  readonly rule: FaultRule;
+  /** With `read: 'stale'`: the revision as of which it is answered. */
+  readonly asOf: number;
+}
+
 export class FaultInjector implements Faults {
   readonly injected: InjectedFault[] = [];
   readonly #rules = new Set<RunningRule>();
   readonly #onInjected: ((fault: InjectedFault) => void) | undefined;
+  #revision = (): number => 0;
 
   constructor(onInjected?: (fault: InjectedFault) => void) {
     this.#onInjected = onInjected;
+  }
+
+  /** Where the revision of the server's store can be read; rules that are added before are about the state that their first request meets. */
+  followRevision(revision: () => number): void {
+    this.#revision = revision;
   }
 
   add(rule: FaultRule): AddedFault {
     const error = faultRuleError(rule);
     if (error !== undefined) throw new TypeError(`a fault rule is wrong: ${error}`);
     if (this.#rules.size >= MAX_RULES) throw new RangeError(`there are ${MAX_RULES} fault rules already`);
-    const running = new RunningRule(rule);
+    const running = new RunningRule(rule, this.#revision());
     this.#rules.add(running);
     return {
       get count() {
@@ -36,15 +49,17 @@ export class FaultInjector implements Faults {
   }
 
   /** The rule that this request meets, counted and recorded. */
-  take(request: IncomingRequest): FaultRule | undefined {
+  take(request: IncomingRequest): TakenFault | undefined {
     const { info, user } = request;
     if (this.#rules.size === 0 || !info.isResourceRequest) return undefined;
     const resource = resourceOf(info);
     for (const running of this.#rules) {
+      if (running.rule.read !== undefined && !isReadAtHand(request)) continue;
       if (!running.takes(info, resource, user.name)) continue;
       if (running.isSpent) this.#rules.delete(running);
       this.#record({ rule: running.rule, at: new Date(), verb: info.verb, resource, namespace: info.namespace, name: info.name, user: user.name });
-      return running.rule;
+      running.asOf ||= this.#revision();
+      return running;
     }
     return undefined;
   }
@@ -57,17 +72,25 @@ export class FaultInjector implements Faults {
   }
 }
 
+/** Whether it takes what is at hand, whatever its age. */
+const isReadAtHand = ({ info, query }: IncomingRequest): boolean => {
+  const isRead = (info.verb === 'get' && info.subresource === '') || info.verb === 'list';
+  return isRead && query.get('resourceVersion') === '0' && query.get('resourceVersionMatch') !== 'Exact';
+};
+
 /** `deployments.apps/scale`: as in messages, with the subresource. */
 export const resourceOf = ({ resource, apiGroup, subresource }: RequestInfo): string =>
   `${resource}${apiGroup === '' ? '' : `.${apiGroup}`}${subresource === '' ? '' : `/${subresource}`}`;
 
-class RunningRule {
+class RunningRule implements TakenFault {
   readonly rule: FaultRule;
   count = 0;
+  asOf: number;
   readonly #random: SeededRandom;
 
-  constructor(rule: FaultRule) {
+  constructor(rule: FaultRule, asOf: number) {
     this.rule = rule;
+    this.asOf = asOf;
     this.#random = new SeededRandom(rule.seed ?? 1);
   }
 

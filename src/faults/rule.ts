@@ -9,7 +9,7 @@ export interface FaultMatch {
   users?: readonly string[];
 }
 
-/** What happens to a request, and to which. A rule has one of `error`, `reset` and `watch`, or `delay` alone; `delay` may stand beside each of them. */
+/** What happens to a request, and to which. A rule has one of `error`, `reset`, `read` and `watch`, or `delay` alone; `delay` may stand beside each of them. */
 export interface FaultRule {
   /** By which the record and the log name it. */
   name?: string;
@@ -22,10 +22,20 @@ export interface FaultRule {
   retryAfter?: number;
   /** Close the connection without an answer: before the request is done, or after. */
   reset?: 'before' | 'after';
-  /** A watch ends as if its time were over, expires (410, so that the client lists anew), or goes silent while its connection stays open. */
-  watch?: 'end' | 'expire' | 'silence';
+  /**
+   * Reads that take what is at hand (a GET or LIST with `resourceVersion=0`) are answered as of when the rule was added, as by a server whose cache lags
+   * behind; one of a file, as of the first request that met it. Where the store no longer has that state, and for all other reads, nothing is changed.
+   */
+  read?: 'stale';
+  /**
+   * A watch ends as if its time were over, expires (410, so that the client lists anew), or goes silent while its connection stays open; or each of its events
+   * comes twice, or comes `lateBy` milliseconds late.
+   */
+  watch?: (typeof WATCH_FAULTS)[number];
   /** With `watch`: after so many events. Default: 0. */
   afterEvents?: number;
+  /** With `watch: 'late'`: milliseconds. Default: 1,000. */
+  lateBy?: number;
   /** How often it happens. Default: until it is removed. */
   times?: number;
   /** How likely it is for each request that matches, from 0 to 1. Default: 1. */
@@ -37,7 +47,8 @@ export interface FaultRule {
 const MAX_LISTED = 1_000;
 const LIST_FIELDS = ['verbs', 'resources', 'namespaces', 'names', 'users'] as const;
 const CODES = [409, 410, 429, 500, 503, 504];
-const FIELDS = ['name', 'match', 'delay', 'error', 'retryAfter', 'reset', 'watch', 'afterEvents', 'times', 'probability', 'seed'];
+const WATCH_FAULTS = ['end', 'expire', 'silence', 'duplicate', 'late'] as const;
+const FIELDS = ['name', 'match', 'delay', 'error', 'retryAfter', 'reset', 'read', 'watch', 'afterEvents', 'lateBy', 'times', 'probability', 'seed'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,15 +61,16 @@ export function faultRuleError(rule: unknown): string | undefined {
 }
 
 function* problems(rule: Fields): Generator<string> {
-  const { error, reset, watch, delay, name, probability } = rule;
+  const { error, reset, read, watch, delay, name, probability } = rule;
   if (name !== undefined && typeof name !== 'string') yield 'name must be a string';
   if (error !== undefined && !CODES.includes(error as number)) yield `error must be one of ${CODES.join(', ')}`;
   if (reset !== undefined && reset !== 'before' && reset !== 'after') yield 'reset must be before or after';
-  if (watch !== undefined && watch !== 'end' && watch !== 'expire' && watch !== 'silence') yield 'watch must be end, expire or silence';
-  const effects = [error, reset, watch].filter((effect) => effect !== undefined).length;
-  if (effects > 1) yield 'a rule has one of error, reset and watch';
-  if (effects === 0 && delay === undefined) yield 'a rule must have error, reset, watch or delay';
-  for (const field of ['delay', 'retryAfter', 'afterEvents', 'times', 'seed']) {
+  if (read !== undefined && read !== 'stale') yield 'read must be stale';
+  if (watch !== undefined && !WATCH_FAULTS.some((fault) => fault === watch)) yield 'watch must be end, expire, silence, duplicate or late';
+  const effects = [error, reset, read, watch].filter((effect) => effect !== undefined).length;
+  if (effects > 1) yield 'a rule has one of error, reset, read and watch';
+  if (effects === 0 && delay === undefined) yield 'a rule must have error, reset, read, watch or delay';
+  for (const field of ['delay', 'retryAfter', 'afterEvents', 'lateBy', 'times', 'seed']) {
     if (rule[field] !== undefined && !isCount(rule[field])) yield `${field} must be a whole number, and not negative`;
   }
   if (probability !== undefined && !(typeof probability === 'number' && probability >= 0 && probability <= 1)) yield 'probability must be from 0 to 1';

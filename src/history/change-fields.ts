@@ -1,25 +1,28 @@
 import { isJsonObject } from '../encoding/json.ts';
-import type { Json, JsonObject } from '../encoding/json-types.ts';
-import { type FieldPath, deltaOf, valueAt } from './object-delta.ts';
-
-/** A field that a change gave another value. */
-interface ChangedField {
-  path: FieldPath;
-  /** Undefined where there was none. */
-  from: Json | undefined;
-  /** Undefined where there is none any more. */
-  to: Json | undefined;
-}
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { ChangedField } from './history-source.ts';
+import { type FieldPath, deltaOf, pathText, valueAt } from './object-delta.ts';
 
 /** What every write changes says nothing of its own. */
 const BOOKKEEPING = new Set(['resourceVersion', 'managedFields', 'generation']);
 
+export const isBookkeeping = (path: FieldPath): boolean => path[0] === 'metadata' && BOOKKEEPING.has(String(path[1]));
+
+/** A field that is other, by the keys that lead to it. */
+interface FieldDifference extends Omit<ChangedField, 'path'> {
+  path: FieldPath;
+}
+
 /** The fields that two versions differ in, without what the server keeps books of. Undefined: there is no such version. */
-export function changedFields(before: JsonObject | undefined, after: JsonObject | undefined): ChangedField[] {
+export function changedFields(before: JsonObject | undefined, after: JsonObject | undefined): FieldDifference[] {
   return deltaOf(before ?? {}, after ?? {})
-    .filter(([path]) => !(path[0] === 'metadata' && BOOKKEEPING.has(String(path[1]))))
+    .filter(([path]) => !isBookkeeping(path))
     .map(([path, to]) => ({ path, from: valueAt(before, path), to }));
 }
+
+/** The same, by their paths as they are printed. */
+export const printedFields = (before: JsonObject | undefined, after: JsonObject | undefined): ChangedField[] =>
+  changedFields(before, after).map(({ path, from, to }) => ({ path: pathText(path), from, to }));
 
 /**
  * The field managers whose entries a change made or renewed: who wrote, as far as the object itself tells. The entry of one who only lost a field to another

@@ -43,11 +43,18 @@ export class ClusterRecorder {
     const flushing = this.#flushUntil(signal);
     flushing.catch(() => undefined);
     await this.#discover(signal);
-    const listed = Promise.all([...this.#recorders.values()].map((recorder) => recorder.listed)).then(() => this.#parts.writer.flush());
-    listed.then(onListed, () => undefined);
+    void this.#whenListed(onListed);
     await Promise.race([flushing, this.#discoverUntil(signal)]);
     await Promise.all([...this.#recorders.values()].map((recorder) => recorder.stop({ isGone: false })));
     await this.#parts.writer.close();
+  }
+
+  async #whenListed(onListed: () => void): Promise<void> {
+    const { writer, now } = this.#parts;
+    await Promise.all([...this.#recorders.values()].map((recorder) => recorder.listed));
+    writer.began(now());
+    // What cannot be written ends the recording: `run` tells of it.
+    await writer.flush().then(onListed, () => undefined);
   }
 
   async #discoverUntil(signal: AbortSignal): Promise<void> {
@@ -63,10 +70,12 @@ export class ClusterRecorder {
     for (const resource of await discoverResources(this.#parts.client, signal)) {
       if (this.#parts.isWanted(resource)) found.set(idOf(resource), resource);
     }
+    const plurals = new Set([...found.values()].map(pluralOf));
     for (const [id, recorder] of this.#recorders) {
       if (found.has(id)) continue;
       this.#recorders.delete(id);
-      await recorder.stop({ isGone: true });
+      // The objects of a resource that is preferred in another version now are still there.
+      await recorder.stop({ isGone: !plurals.has(pluralOf(recorder.resource)) });
     }
     for (const [id, resource] of found) if (!this.#recorders.has(id)) this.#start(id, resource);
   }
@@ -93,6 +102,8 @@ export class ClusterRecorder {
 
 /** Another version of the same resource is another recording of it. */
 const idOf = ({ group, version, plural }: RecordedResource): string => `${group}/${version}/${plural}`;
+
+const pluralOf = ({ group, plural }: RecordedResource): string => `${group}/${plural}`;
 
 /** Lets only so many run at once; the others wait in their order. */
 class Turns {

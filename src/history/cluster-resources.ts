@@ -2,6 +2,7 @@ import { isJsonObject } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
 import type { RecordedResource } from './flight-format.ts';
+import { splitKey } from './resource-choice.ts';
 
 /** More than any server has: of what lists itself. */
 const MAX_GROUP_VERSIONS = 10_000;
@@ -18,6 +19,8 @@ export async function discoverResources(client: ClusterClient, signal: AbortSign
       if (!found.has(id)) found.set(id, resource);
     }
   }
+  // Both groups of events have the same objects.
+  if (found.has(' events')) found.delete('events.k8s.io events');
   return [...found.values()];
 }
 
@@ -49,11 +52,21 @@ function recordable(group: string, version: string, resource: JsonObject): Recor
   const verbs = Array.isArray(resource['verbs']) ? resource['verbs'] : [];
   const plural = textOf(resource, 'name');
   if (plural.includes('/') || !verbs.includes('list') || !verbs.includes('watch')) return [];
-  const shortNames = (Array.isArray(resource['shortNames']) ? resource['shortNames'] : []).map(String);
-  return [{ group, version, plural, kind: textOf(resource, 'kind'), namespaced: resource['namespaced'] === true, shortNames }];
+  const names = { shortNames: textsOf(resource['shortNames']), categories: textsOf(resource['categories']), singular: textOf(resource, 'singularName') };
+  return [{ group, version, plural, kind: textOf(resource, 'kind'), namespaced: resource['namespaced'] === true, ...names }];
 }
 
-export const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+const textsOf = (value: Json | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** Where the objects of a resource are, of all namespaces or of one; of one object with its key. */
+export function pathOf({ group, version, plural }: RecordedResource, key?: string): string {
+  if (key === undefined) return `${rootOf(group, version)}/${plural}`;
+  const { namespace, name } = splitKey(key);
+  const folder = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${rootOf(group, version)}${folder}/${plural}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
+}
+
+const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
 
 const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { Random } from '../util/test-random.ts';
-import { FlightReader, type ObjectChange } from './flight-reader.ts';
+import { FlightReader, type RecordedChange } from './flight-reader.ts';
 import { FlightWriter } from './flight-writer.ts';
 
 const CLUSTER = { server: 'https://example.com', gitVersion: 'v1.36.4' };
@@ -68,15 +68,33 @@ test('a change has the versions before and after it, and is not told twice', asy
   writer.put(resource, 'a/x', objectOf('x', 1), 20);
   writer.gap(resource, 20, 30);
   writer.put(resource, 'a/x', objectOf('x', 2), 30);
-  writer.delete(resource, 'a/x', 40);
+  writer.delete(resource, 'a/x', 40, '3');
   await writer.close();
   const reader = await FlightReader.open(path);
-  const changes: ObjectChange[] = [];
+  const changes: RecordedChange[] = [];
   for await (const change of reader.changes()) changes.push(change);
   expect(changes).toEqual([
-    { timeMs: 10, resource: CONFIG_MAPS, key: 'a/x', before: undefined, after: objectOf('x', 1), isInitial: true, gapSinceMs: undefined },
-    { timeMs: 30, resource: CONFIG_MAPS, key: 'a/x', before: objectOf('x', 1), after: objectOf('x', 2), isInitial: false, gapSinceMs: 20 },
-    { timeMs: 40, resource: CONFIG_MAPS, key: 'a/x', before: objectOf('x', 2), after: undefined, isInitial: false, gapSinceMs: undefined },
+    { timeMs: 10, resource: CONFIG_MAPS, key: 'a/x', before: undefined, after: objectOf('x', 1), resourceVersion: '1', isInitial: true, gapSinceMs: undefined },
+    {
+      timeMs: 30,
+      resource: CONFIG_MAPS,
+      key: 'a/x',
+      before: objectOf('x', 1),
+      after: objectOf('x', 2),
+      resourceVersion: '2',
+      isInitial: false,
+      gapSinceMs: 20,
+    },
+    {
+      timeMs: 40,
+      resource: CONFIG_MAPS,
+      key: 'a/x',
+      before: objectOf('x', 2),
+      after: undefined,
+      resourceVersion: '3',
+      isInitial: false,
+      gapSinceMs: undefined,
+    },
   ]);
   expect(reader.cluster).toEqual(CLUSTER);
   await reader.close();

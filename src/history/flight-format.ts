@@ -24,6 +24,9 @@ export interface RecordedResource {
   kind: string;
   namespaced: boolean;
   shortNames: readonly string[];
+  /** Those of discovery; recordings of the first release have none. */
+  singular?: string;
+  categories?: readonly string[];
 }
 
 /** Where the recording is of, and the first record of the file. */
@@ -39,13 +42,16 @@ export type FlightRecord =
   /** A version as a whole. */
   | { type: 'object'; timeMs: number; resource: number; key: string; object: JsonObject }
   | { type: 'delta'; timeMs: number; resource: number; key: string; delta: ObjectDelta }
-  | { type: 'deleted'; timeMs: number; resource: number; key: string }
-  /** All objects that there were are recorded, and from now on every change. */
-  | { type: 'listed'; timeMs: number; resource: number }
+  /** `resourceVersion`: of the deletion, where a watch told of it. */
+  | { type: 'deleted'; timeMs: number; resource: number; key: string; resourceVersion: string }
+  /** All objects that there were are recorded, as of that version of the list, and from now on every change. */
+  | { type: 'listed'; timeMs: number; resource: number; resourceVersion: string }
   /** The watch was interrupted from `sinceMs` on: several changes of an object may have become one. */
-  | { type: 'gap'; timeMs: number; resource: number; sinceMs: number };
+  | { type: 'gap'; timeMs: number; resource: number; sinceMs: number }
+  /** Every resource that there was at first is listed: from now on the recording is whole. */
+  | { type: 'began'; timeMs: number };
 
-const TYPES = ['cluster', 'resource', 'object', 'delta', 'deleted', 'gap', 'listed'] as const;
+const TYPES = ['cluster', 'resource', 'object', 'delta', 'deleted', 'gap', 'listed', 'began'] as const;
 
 /** `namespace/name`, or the name of an object that belongs to no namespace. */
 export const keyOf = (namespace: string | undefined, name: string): string => (namespace ? `${namespace}/${name}` : name);
@@ -53,10 +59,11 @@ export const keyOf = (namespace: string | undefined, name: string): string => (n
 export function encodeRecord(record: FlightRecord): string {
   const code = TYPES.indexOf(record.type);
   if (record.type === 'cluster') return line([code, record.timeMs, record.cluster]);
+  if (record.type === 'began') return line([code, record.timeMs]);
   if (record.type === 'resource') return line([code, record.timeMs, record.resource, record.is]);
-  if (record.type === 'listed') return line([code, record.timeMs, record.resource]);
+  if (record.type === 'listed') return line([code, record.timeMs, record.resource, record.resourceVersion]);
   if (record.type === 'gap') return line([code, record.timeMs, record.resource, record.sinceMs]);
-  if (record.type === 'deleted') return line([code, record.timeMs, record.resource, record.key]);
+  if (record.type === 'deleted') return line([code, record.timeMs, record.resource, record.key, record.resourceVersion]);
   return line([code, record.timeMs, record.resource, record.key, record.type === 'object' ? record.object : record.delta]);
 }
 
@@ -70,15 +77,19 @@ function decodeRecord(text: string): FlightRecord {
   const timeMs = Number(time);
   if (type === undefined || !Number.isFinite(timeMs)) throw new Error('a record is of a type that this version does not know');
   if (type === 'cluster') return { type, timeMs, cluster: objectOf(rest[0]) as unknown as RecordedCluster };
+  if (type === 'began') return { type, timeMs };
   const resource = Number(rest[0]);
   if (type === 'resource') return { type, timeMs, resource, is: objectOf(rest[1]) as unknown as RecordedResource };
-  if (type === 'listed') return { type, timeMs, resource };
+  if (type === 'listed') return { type, timeMs, resource, resourceVersion: textOf(rest[1]) };
   if (type === 'gap') return { type, timeMs, resource, sinceMs: Number(rest[1]) };
   const key = String(rest[1]);
-  if (type === 'deleted') return { type, timeMs, resource, key };
+  if (type === 'deleted') return { type, timeMs, resource, key, resourceVersion: textOf(rest[2]) };
   if (type === 'object') return { type, timeMs, resource, key, object: objectOf(rest[2]) };
   return { type, timeMs, resource, key, delta: rest[2] as unknown as ObjectDelta };
 }
+
+/** Recordings of the first release leave versions out. */
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function objectOf(value: Json | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error('a record has no object');

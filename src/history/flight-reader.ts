@@ -1,11 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { isJsonObject } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
+import { delay } from '../util/delay.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { BLOCK_HEAD_BYTES, type FlightRecord, MAGIC, MAX_BLOCK_BYTES, type RecordedCluster, type RecordedResource, decodeBlock } from './flight-format.ts';
 import { withDelta } from './object-delta.ts';
 
 /** One change of one object, with the versions before and after it. */
-export interface ObjectChange {
+export interface RecordedChange {
   timeMs: number;
   resource: RecordedResource;
   /** `namespace/name`, or a name. */
@@ -14,6 +16,8 @@ export interface ObjectChange {
   before: JsonObject | undefined;
   /** Undefined where it was deleted. */
   after: JsonObject | undefined;
+  /** Of the object after it, or of its deletion; empty where nobody has told it. */
+  resourceVersion: string;
   /** It was there when the recording of its resource began. */
   isInitial: boolean;
   /** It may be several in one: the recorder was cut off from this time on. */
@@ -26,12 +30,27 @@ export interface ChangeFilter {
   key?: (key: string) => boolean;
 }
 
+interface ReadOptions extends ChangeFilter {
+  /** At the end of the file, waits for what is still written, until this is aborted. */
+  follow?: AbortSignal | undefined;
+}
+
+/** How often a file that is written is looked at. The recorder writes once a second. */
+const FOLLOW_INTERVAL_MS = 200;
+
 /** Reads a flight file from its beginning to its end, while it may still be written. */
 export class FlightReader {
   readonly #file: FileHandle;
   readonly #path: string;
   readonly resources = new Map<number, RecordedResource>();
+  /** The version of the first list of each resource. */
+  readonly listVersions = new Map<RecordedResource, string>();
   cluster: RecordedCluster | undefined;
+  /** Undefined as long as no record was read. */
+  startMs: number | undefined;
+  endMs: number | undefined;
+  /** From when on the recording is whole. */
+  beganMs: number | undefined;
   /** The last block is not whole: the recorder is writing it, or was killed. */
   isCutOff = false;
 
@@ -55,11 +74,11 @@ export class FlightReader {
   }
 
   /** The changes of the objects that the filter lets through, in the order in which they were seen. */
-  async *changes({ resource: isWanted = () => true, key: isKeyWanted = () => true }: ChangeFilter = {}): AsyncGenerator<ObjectChange> {
+  async *changes({ resource: isWanted = () => true, key: isKeyWanted = () => true, follow }: ReadOptions = {}): AsyncGenerator<RecordedChange> {
     const versions = new Map<string, JsonObject>();
     const gaps = new Map<number, { sinceMs: number; seen: Set<string> }>();
     const listed = new Set<number>();
-    for await (const record of this.#records()) {
+    for await (const record of this.#records(follow)) {
       if (record.type === 'gap') gaps.set(record.resource, { sinceMs: record.sinceMs, seen: new Set() });
       else if (record.type === 'listed') listed.add(record.resource);
       if (!isOfObject(record)) continue;
@@ -72,7 +91,8 @@ export class FlightReader {
       if (after === undefined) versions.delete(id);
       else versions.set(id, after);
       const gapSinceMs = firstSince(gaps.get(record.resource), record.key);
-      yield { timeMs: record.timeMs, resource, key: record.key, before, after, isInitial: !listed.has(record.resource), gapSinceMs };
+      const resourceVersion = record.type === 'deleted' ? record.resourceVersion : versionOf(after);
+      yield { timeMs: record.timeMs, resource, key: record.key, before, after, resourceVersion, isInitial: !listed.has(record.resource), gapSinceMs };
     }
   }
 
@@ -88,19 +108,30 @@ export class FlightReader {
     return [...state.values()];
   }
 
-  async *#records(): AsyncGenerator<FlightRecord> {
+  async *#records(follow: AbortSignal | undefined): AsyncGenerator<FlightRecord> {
     const slice = new TimeSlice();
-    for await (const records of this.#blocks()) {
+    for await (const records of this.#blocks(follow)) {
       for (const record of records) {
-        if (record.type === 'cluster') this.cluster = record.cluster;
-        else if (record.type === 'resource') this.resources.set(record.resource, record.is);
+        this.#note(record);
         yield record;
         if (slice.isSpent) await slice.next();
       }
     }
   }
 
-  async *#blocks(): AsyncGenerator<FlightRecord[]> {
+  #note(record: FlightRecord): void {
+    this.startMs ??= record.timeMs;
+    this.endMs = Math.max(this.endMs ?? 0, record.timeMs);
+    if (record.type === 'cluster') this.cluster = record.cluster;
+    else if (record.type === 'began') this.beganMs ??= record.timeMs;
+    else if (record.type === 'resource') this.resources.set(record.resource, record.is);
+    else if (record.type === 'listed') {
+      const resource = this.resources.get(record.resource);
+      if (resource && !this.listVersions.has(resource)) this.listVersions.set(resource, record.resourceVersion);
+    }
+  }
+
+  async *#blocks(follow: AbortSignal | undefined): AsyncGenerator<FlightRecord[]> {
     const head = Buffer.alloc(BLOCK_HEAD_BYTES);
     for (let at = MAGIC.length; ;) {
       const { bytesRead } = await this.#file.read(head, 0, BLOCK_HEAD_BYTES, at);
@@ -108,9 +139,14 @@ export class FlightReader {
       if (length > MAX_BLOCK_BYTES) throw new Error(`${this.#path} is damaged at byte ${at}`);
       const content = Buffer.alloc(length);
       const isWhole = length > 0 && (await this.#file.read(content, 0, length, at + BLOCK_HEAD_BYTES)).bytesRead === length;
-      if (!isWhole) return void (this.isCutOff = bytesRead > 0);
-      yield this.#decode(head, content, at);
-      at += BLOCK_HEAD_BYTES + length;
+      if (isWhole) {
+        yield this.#decode(head, content, at);
+        at += BLOCK_HEAD_BYTES + length;
+        continue;
+      }
+      this.isCutOff = bytesRead > 0;
+      if (!follow || follow.aborted) return;
+      await delay(FOLLOW_INTERVAL_MS, follow);
     }
   }
 
@@ -132,6 +168,13 @@ function versionAfter(record: ObjectRecord, before: JsonObject | undefined): Jso
   if (record.type === 'object') return record.object;
   if (before === undefined) throw new Error(`a delta of ${record.key} has no version before it`);
   return withDelta(before, record.delta) as JsonObject;
+}
+
+/** An object's own resourceVersion; empty where it has none. */
+export function versionOf(object: JsonObject | undefined): string {
+  const metadata = object?.['metadata'];
+  const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
+  return typeof version === 'string' ? version : '';
 }
 
 /** Behind a gap, only an object's first change may be several. */

@@ -66,14 +66,20 @@ export class FlightWriter {
     this.#versions.set(id, { object, deltas: isDelta ? known.deltas + 1 : 0 });
   }
 
-  delete(resource: number, key: string, timeMs: number): void {
+  /** `resourceVersion`: of the deletion; empty where nobody has told it. */
+  delete(resource: number, key: string, timeMs: number, resourceVersion = ''): void {
     this.#versions.delete(idOf(resource, key));
     this.#changes++;
-    this.#add({ type: 'deleted', timeMs, resource, key });
+    this.#add({ type: 'deleted', timeMs, resource, key, resourceVersion });
   }
 
-  listed(resource: number, timeMs: number): void {
-    this.#add({ type: 'listed', timeMs, resource });
+  listed(resource: number, timeMs: number, resourceVersion = ''): void {
+    this.#add({ type: 'listed', timeMs, resource, resourceVersion });
+  }
+
+  /** All that there was at first is listed. */
+  began(timeMs: number): void {
+    this.#add({ type: 'began', timeMs });
   }
 
   /** The changes between two moments may have become one for each object. */

@@ -71,7 +71,7 @@ export function valueAt(value: Json | undefined, path: FieldPath): Json | undefi
   return current;
 }
 
-const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
+export const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
 
 /** `spec.template.spec.containers[0].image`, `metadata.labels["app.kubernetes.io/name"]`. */
 export const pathText = (path: FieldPath): string =>

@@ -2,7 +2,7 @@ import { isJsonObject } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { delay } from '../util/delay.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
-import { rootOf } from './cluster-resources.ts';
+import { pathOf } from './cluster-resources.ts';
 import { type RecordedResource, keyOf } from './flight-format.ts';
 import type { FlightWriter } from './flight-writer.ts';
 
@@ -44,6 +44,10 @@ export class ResourceRecorder {
   constructor(parts: ResourceRecorderParts) {
     this.#parts = parts;
     this.#number = parts.writer.addResource(parts.resource, parts.now());
+  }
+
+  get resource(): RecordedResource {
+    return this.#parts.resource;
   }
 
   start(): void {
@@ -92,7 +96,7 @@ export class ResourceRecorder {
     } while (page !== '');
     for (const key of this.#keys) if (!seen.has(key)) this.#delete(key);
     this.#completeUntilMs = now();
-    writer.listed(this.#number, this.#completeUntilMs);
+    writer.listed(this.#number, this.#completeUntilMs, version);
     return version;
   }
 
@@ -105,7 +109,7 @@ export class ResourceRecorder {
       if (type === 'ERROR') throw new ClusterError(textOf(object['message']), Number(object['code'] ?? 0));
       version = textOf(objectOf(object['metadata'])['resourceVersion']) || version;
       this.#completeUntilMs = now();
-      if (type === 'DELETED') this.#delete(keyOfObject(object));
+      if (type === 'DELETED') this.#delete(keyOfObject(object), version);
       else if (type !== 'BOOKMARK') this.#put(object, now());
     }
     return version;
@@ -122,15 +126,14 @@ export class ResourceRecorder {
     return key;
   }
 
-  #delete(key: string): void {
+  #delete(key: string, resourceVersion?: string): void {
     if (!this.#keys.delete(key)) return;
-    this.#parts.writer.delete(this.#number, key, this.#parts.now());
+    this.#parts.writer.delete(this.#number, key, this.#parts.now(), resourceVersion);
     this.#parts.onChange();
   }
 
   get #path(): string {
-    const { group, version, plural } = this.#parts.resource;
-    return `${rootOf(group, version)}/${plural}`;
+    return pathOf(this.#parts.resource);
   }
 }
 

@@ -19,6 +19,8 @@ interface DeclarationOptions {
   readonly isLazy?: true;
   /** Of a gauge: each worker process has a part of it (`--workers`), so that theirs are added up. Else they see the same, and the largest is shown. */
   readonly isPerProcess?: true;
+  /** Of a histogram: values count for as long as they last (upstream's timing histograms), and not once each. It has no native buckets. */
+  readonly isWeighted?: true;
   /** Upstream no longer shows it, but to those who ask for hidden metrics (--show-hidden-metrics-for-version). */
   readonly deprecatedVersion?: string;
   /** Of a deprecated metric: the metric that has taken its place, and whose values it shows. */

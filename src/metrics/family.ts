@@ -1,4 +1,5 @@
 import type { Declaration, MetricType } from './declaration.ts';
+import { NativeBuckets } from './native-buckets.ts';
 import { SeriesPage } from './page.ts';
 import type { AllowedValues } from './selection.ts';
 import { type Sample, labelText } from './text.ts';
@@ -43,11 +44,14 @@ export class HistogramSeries implements Series {
   isShown = true;
   hasChanged = true;
   readonly bounds: readonly number[];
+  /** With NativeHistograms: beside the buckets of the declaration. */
+  readonly native: NativeBuckets | undefined;
   readonly #counts: number[];
   #sum = 0;
   #count = 0;
-  constructor(bounds: readonly number[]) {
+  constructor(bounds: readonly number[], isNative = false) {
     this.bounds = bounds;
+    this.native = isNative ? new NativeBuckets() : undefined;
     this.#counts = bounds.map(() => 0);
   }
 
@@ -56,6 +60,7 @@ export class HistogramSeries implements Series {
     this.isShown = this.hasChanged = true;
     this.#sum += value * weight;
     this.#count += weight;
+    if (this.native !== undefined) this.native.observe(value);
     const { bounds } = this;
     for (let i = 0; i < bounds.length; i++) {
       if (value <= bounds[i]!) {
@@ -80,6 +85,7 @@ export class HistogramSeries implements Series {
   }
 
   reset(): void {
+    this.native?.reset();
     this.#counts.fill(0);
     this.#sum = this.#count = 0;
     this.isShown = false;
@@ -155,6 +161,7 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
   readonly #maxSeries: number;
   readonly #limit: LabelLimit | undefined;
   readonly #seriesOfPage: number;
+  readonly #isNative: boolean;
   #pages: readonly SeriesPage[] = [];
   /** Whether all series have their page, and no others. */
   #isArranged = true;
@@ -162,8 +169,9 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
   constructor(
     name: string,
     declaration: Declaration,
-    { maxSeries = declaration.maxSeries ?? MAX_SERIES, limit }: { maxSeries?: number; limit?: LabelLimit } = {},
+    { maxSeries = declaration.maxSeries ?? MAX_SERIES, limit, isNative = false }: { maxSeries?: number; limit?: LabelLimit; isNative?: boolean } = {},
   ) {
+    this.#isNative = isNative && !declaration.isWeighted;
     this.name = name;
     this.declaration = declaration;
     this.#maxSeries = maxSeries;
@@ -229,7 +237,7 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     }
     const isFull = this.#series.size >= this.#maxSeries;
     if (isFull && values.some((value) => value !== UNEXPECTED)) return this.#with(labels.map(() => UNEXPECTED));
-    const series = createSeries(this.declaration) as unknown as S;
+    const series = createSeries(this.declaration, this.#isNative) as unknown as S;
     const beginsPage = this.#series.size % this.#seriesOfPage === 0;
     this.#series.set(key, { values, pairs: labelText(labels, values), series, beginsPage });
     this.#isArranged = false;
@@ -237,8 +245,8 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
   }
 }
 
-function createSeries({ type, buckets }: Declaration): SeriesOf[MetricType] {
-  if (type === 'histogram') return new HistogramSeries(buckets);
+function createSeries({ type, buckets }: Declaration, isNative: boolean): SeriesOf[MetricType] {
+  if (type === 'histogram') return new HistogramSeries(buckets, isNative);
   return type === 'summary' ? new SummarySeries() : new NumberSeries();
 }
 

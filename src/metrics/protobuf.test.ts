@@ -90,3 +90,32 @@ test('a page of text becomes the same', async () => {
   });
   expect(await decodeFamilies(Buffer.concat(encoded))).toEqual(EXPECTED);
 });
+
+test('with NativeHistograms they have native buckets beside the others, but for those that weigh values by time', async () => {
+  const declared = { c_seconds: histogram('ALPHA', 'C.', [0.5, 1e6], ['l']), w: histogram('ALPHA', 'W.', [1], [], { isWeighted: true }) };
+  const native = new MetricRegistry(EVERY_METRIC, declared, true);
+  for (const value of [0.5, 2, 0, -1]) native.family('c_seconds').with('x').observe(value);
+  native.family('w').with().observe(1, 17);
+  const chunks: Buffer[] = [];
+  for await (const part of native.printParts(protobufFormat)) chunks.push(Buffer.isBuffer(part) ? part : part.inflate());
+  const [c, w] = await decodeFamilies(Buffer.concat(chunks));
+  expect(c!.metric[0]!['histogram']).toEqual({
+    sampleCount: '4',
+    sampleSum: 1.5,
+    bucket: [
+      { cumulativeCount: '3', upperBound: 0.5 },
+      { cumulativeCount: '4', upperBound: 1e6 },
+    ],
+    schema: 3,
+    zeroThreshold: 2.938735877055719e-39,
+    zeroCount: '1',
+    negativeSpan: [{ offset: 0, length: 1 }],
+    negativeDelta: ['1'],
+    positiveSpan: [
+      { offset: -8, length: 1 },
+      { offset: 15, length: 1 },
+    ],
+    positiveDelta: ['1', '0'],
+  });
+  expect(w!.metric[0]!['histogram']).toEqual({ sampleCount: '17', sampleSum: 17, bucket: [{ cumulativeCount: '17', upperBound: 1 }] });
+});

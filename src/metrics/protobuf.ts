@@ -1,7 +1,8 @@
 import { writeInt64Field, writeMessageField, writeStringField } from '../encoding/protobuf-fields.ts';
 import { ProtobufWriter, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../encoding/protobuf-wire.ts';
 import type { MetricType } from './declaration.ts';
-import type { LabelledSeries } from './family.ts';
+import { HistogramSeries, type LabelledSeries } from './family.ts';
+import { type BucketRun, type NativeBuckets, ZERO_THRESHOLD } from './native-buckets.ts';
 import type { ExpositionFormat, FamilyHead } from './page.ts';
 import type { Sample } from './text.ts';
 
@@ -9,6 +10,7 @@ import type { Sample } from './text.ts';
 export interface LabelledSamples {
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly samples: readonly Sample[];
+  readonly native?: NativeBuckets | undefined;
 }
 
 /* io.prometheus.client (client_model, metrics.proto): enum MetricType, and where in a Metric the value of each type is. */
@@ -28,6 +30,7 @@ export const protobufFormat: ExpositionFormat = {
     const read = ({ values, series: one }: LabelledSeries): LabelledSamples => ({
       labels: order.map(({ name, index }) => [name, values[index]!] as const),
       samples: one.samples(),
+      native: one instanceof HistogramSeries ? one.native : undefined,
     });
     return encodeSeries(type, series.map(read));
   },
@@ -51,10 +54,12 @@ export function encodeSeries(type: MetricType, series: readonly LabelledSamples[
   return writer.finish();
 }
 
-function writeMetric(writer: ProtobufWriter, type: MetricType, { labels, samples }: LabelledSamples): void {
-  writeMessageField(writer, TYPES[type].field, () =>
-    type === 'histogram' || type === 'summary' ? writeBuckets(writer, samples) : writeValue(writer, samples),
-  );
+function writeMetric(writer: ProtobufWriter, type: MetricType, { labels, samples, native }: LabelledSamples): void {
+  writeMessageField(writer, TYPES[type].field, () => {
+    if (native) writeNative(writer, native);
+    if (type === 'histogram' || type === 'summary') writeBuckets(writer, samples);
+    else writeValue(writer, samples);
+  });
   for (let i = labels.length - 1; i >= 0; i--)
     writeMessageField(writer, 1, () => {
       const [name, value] = labels[i]!;
@@ -87,11 +92,36 @@ function writeBuckets(writer: ProtobufWriter, samples: readonly Sample[]): void 
 }
 
 /** Zero is written, too. Weights of time may be fractions, which counts are not. */
-function writeCount(writer: ProtobufWriter, count: number): void {
+function writeCount(writer: ProtobufWriter, count: number, field = 1): void {
   const whole = Math.round(count);
-  if (whole !== 0) return writeInt64Field(writer, 1, whole);
+  if (whole !== 0) return writeInt64Field(writer, field, whole);
   writer.varint(0);
-  writer.varint(tagOf(1, WIRE_VARINT));
+  writer.varint(tagOf(field, WIRE_VARINT));
+}
+
+/** Spans and deltas of positive values are fields 12 and 13, those of negative ones 9 and 10. */
+function writeNative(writer: ProtobufWriter, native: NativeBuckets): void {
+  writeRun(writer, 12, native.positive());
+  writeRun(writer, 9, native.negative());
+  writeCount(writer, native.zeroCount, 7);
+  writeDouble(writer, 6, ZERO_THRESHOLD);
+  writeSigned(writer, 5, native.schema);
+}
+
+function writeRun(writer: ProtobufWriter, spansField: number, { spans, deltas }: BucketRun): void {
+  for (let i = deltas.length - 1; i >= 0; i--) writeSigned(writer, spansField + 1, deltas[i]!);
+  for (let i = spans.length - 1; i >= 0; i--)
+    writeMessageField(writer, spansField, () => {
+      const { offset, length } = spans[i]!;
+      writeCount(writer, length, 2);
+      writeSigned(writer, 1, offset);
+    });
+}
+
+/** sint32 and sint64: zigzag. */
+function writeSigned(writer: ProtobufWriter, field: number, value: number): void {
+  writer.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  writer.varint(tagOf(field, WIRE_VARINT));
 }
 
 function writeDouble(writer: ProtobufWriter, field: number, value: number): void {

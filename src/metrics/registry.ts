@@ -22,13 +22,14 @@ export class MetricRegistry<D extends Declarations = typeof INVENTORY> {
   /** Called for each label value that the selection does not allow. */
   onUnexpectedValue: () => void = () => {};
 
-  constructor(selection: MetricSelection = EVERY_METRIC, inventory: D = INVENTORY as Declarations as D) {
+  /** `isNative`: histograms have native buckets too (the gate NativeHistograms), which pages in protobuf show. */
+  constructor(selection: MetricSelection = EVERY_METRIC, inventory: D = INVENTORY as Declarations as D, isNative = false) {
     this.selection = selection;
     for (const [name, declaration] of Object.entries(inventory)) {
       const allowed = selection.allowedValues.get(name);
       const limit = allowed && { allowed, onUnexpected: () => this.onUnexpectedValue() };
       // What is not shown takes no memory either.
-      this.#families.set(name, new Family(name, declaration, { ...(selection.disabled.has(name) && { maxSeries: 0 }), ...(limit && { limit }) }));
+      this.#families.set(name, new Family(name, declaration, { isNative, ...(selection.disabled.has(name) && { maxSeries: 0 }), ...(limit && { limit }) }));
     }
   }
 

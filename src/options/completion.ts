@@ -10,6 +10,7 @@ import { type FeatureGates, resolveFeatureGates } from './feature-gates.ts';
 import type { FlagName, Options } from './flags/options.ts';
 import { parseBool } from './flags/types.ts';
 import type { ParsedFlags } from './flags/parser.ts';
+import { type HistoryBounds, parseHistoryBounds } from './history.ts';
 import { type Host, thisHost } from './host-address.ts';
 import { validateOptions } from './validation.ts';
 import { reportedVersion } from './version.ts';
@@ -30,6 +31,8 @@ interface Completion {
   readonly workerCount: number;
   /** Folder of the embedded store's own files, in the data folder. */
   readonly storeDir: string;
+  /** --history; undefined where none is kept. */
+  readonly historyBounds: HistoryBounds | undefined;
   /** The certificate and key to serve with: the flags', or where a self-signed pair is made (see `isServingPairGenerated`). */
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
@@ -104,6 +107,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
   return {
     ...options,
     ...storage,
+    historyBounds: completeHistory(options.history, errors),
     workerCount: options.workers === 'auto' ? availableParallelism() : Number(options.workers),
     ...completeServing(options, given, storage),
     ...completeServiceAccounts(options, storage),
@@ -125,6 +129,15 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     flags: options,
     warnings: [...warnings, ...gates.warnings, ...tls.warnings, ...completionWarnings(options, given, { authorizationMode, ...storage })],
   };
+}
+
+function completeHistory(text: string, errors: string[]): HistoryBounds | undefined {
+  try {
+    return parseHistoryBounds(text);
+  } catch (error) {
+    errors.push(`--history: ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 /** Flags that let somebody in from outside. */

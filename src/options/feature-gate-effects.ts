@@ -35,6 +35,7 @@ const HONOURED = new Set([
   'KubeletServiceAccountTokenForCredentialProviders',
   'LoggingAlphaOptions',
   'MutatingAdmissionPolicy',
+  'NativeHistograms',
   'OpenAPIEnums',
   'PodLogsQuerySplitStreams',
   'PodTopologyLabelsAdmission',
@@ -62,7 +63,6 @@ const INERT: Readonly<Record<string, string>> = {
   DeclarativeValidationBeta: 'each rule is written once here',
   DeclarativeValidationTakeover: 'each rule is written once here',
   ListFromCacheSnapshot: 'lists at a version come from the cache either way',
-  NativeHistograms: 'metrics are text here, with classic histograms',
   StorageNamespaceIndex: 'the cache has its index either way',
 };
 

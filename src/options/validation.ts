@@ -18,6 +18,7 @@ import { validateRuntimeConfig } from './validation-runtime-config.ts';
 export const validateOptions = (options: Draft): string[] => [
   ...validateGeneric(options),
   ...validateWorkers(options),
+  ...validateConsole(options),
   ...validateStorage(options),
   ...validateSecureServing(options),
   ...validateAuthentication(options),
@@ -34,7 +35,18 @@ export const validateOptions = (options: Draft): string[] => [
   ...validateNodePorts(options),
   ...validateFiles(options),
   ...validateSupervision(options),
+  ...validateHistory(options),
 ];
+
+const HISTORY_SECRETS = ['keys', 'hashed', 'encrypted'];
+
+function* validateHistory({ historyBounds, historySecrets, workerCount, etcdServersOverrides, encryptionProviderConfig }: Draft): Generator<string> {
+  if (!HISTORY_SECRETS.includes(historySecrets)) yield `--history-secrets must be one of ${HISTORY_SECRETS.join(', ')}`;
+  if (historySecrets === 'encrypted' && encryptionProviderConfig === '') yield '--history-secrets=encrypted needs --encryption-provider-config';
+  if (!historyBounds) return;
+  if (workerCount > 0) yield '--history needs one process: it can not be combined with --workers';
+  if (etcdServersOverrides.length > 0) yield '--history needs one store: it can not be combined with --etcd-servers-overrides';
+}
 
 function* validateSupervision({ supervised, stallReportAfterMs, stallKillAfterMs, heapLimitMib, memoryLimitMib }: Draft): Generator<string> {
   if (stallReportAfterMs < MIN_STALL_REPORT_MS) yield `--stall-report-after must be at least ${MIN_STALL_REPORT_MS}ms`;
@@ -99,6 +111,10 @@ function* validateWorkers({ workerCount, workers, supervised, debugSocketPath }:
   if (workerCount > 0 && supervised) yield '--supervised has no place beside --workers: the process that starts workers watches them itself';
   if (workerCount > 0 && debugSocketPath !== '')
     yield '--debug-socket-path has no place beside --workers: one socket cannot show the profiles of several processes';
+}
+
+function* validateConsole({ console, workerCount }: Draft): Generator<string> {
+  if (console && workerCount > 0) yield '--console has no place beside --workers: sessions, and what the console shows, are those of one process';
 }
 
 const STORAGE_BACKENDS = ['embedded', 'memory', 'etcd3'];

@@ -4,6 +4,7 @@ import type { ApiObject } from '../api/api-object.ts';
 import { conflict, notFound } from '../api/errors.ts';
 import { type StoreParts, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
 import type { AmendOptions } from './store.ts';
+import { annotationOf } from './write-author.ts';
 
 /** See ResourceStore.amend (upstream: a strategy's storage used directly, etcd3/store.go GuaranteedUpdate). */
 export async function amend<T extends ApiObject>(
@@ -11,7 +12,7 @@ export async function amend<T extends ApiObject>(
   namespace: string,
   name: string,
   change: (object: T) => void,
-  { dryRun, preconditions }: AmendOptions,
+  { dryRun, preconditions, context, subresource }: AmendOptions,
 ): Promise<T> {
   const key = keyOf(parts, namespace, name);
   for (;;) {
@@ -30,6 +31,7 @@ export async function amend<T extends ApiObject>(
         value: await encodeStored(parts, amended),
         expected: entry.revision,
         ...(ttlSeconds !== undefined && { ttlSeconds }),
+        ...annotationOf(parts, context, { verb: 'update', subresource }),
       });
       amended.metadata.resourceVersion = String(revision);
       return amended;

@@ -151,6 +151,7 @@ function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Man
   const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
   inStep(apply.steps, () => validate(apply, config));
   checkLive((shown) => `failed to create typed live object (${shown})`);
+  if (apply.definition.schema.custom !== undefined) way.demandKnown(managers);
   const writer = writerOf(apply, live.apiVersion);
   try {
     return ownersAfterApply(way, live, config, managers, writer, apply.force, apply.steps);

@@ -8,6 +8,7 @@ import type { RequestContext } from './request-context.ts';
 import { timedStorage } from './storage-latency.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
 import type { ListResult, WatchSink } from './store.ts';
+import { annotationOf } from './write-author.ts';
 
 /* AllowUnsafeMalformedObjectDeletion: reads tell which objects are corrupt, and those may be deleted unread. */
 
@@ -78,7 +79,8 @@ export async function deleteCorrupt(parts: StoreParts, context: RequestContext, 
     const entry = parts.cache.get(key);
     if (!entry || corruptionOf(entry) === undefined) throw notCorrupt(parts, name);
     try {
-      await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected: entry.revision }));
+      const author = annotationOf(parts, context, { verb: 'delete' });
+      await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected: entry.revision, ...author }));
       return;
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error;

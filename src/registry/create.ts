@@ -32,6 +32,7 @@ import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
 import { appliedEmpties, type NextObject, type SentObject, type Write, convertObject, defaultInTurns, defaultObject } from './write.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
+import { type WriteWay, annotationOf } from './write-author.ts';
 
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
@@ -224,13 +225,19 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
     parts,
     'create',
     context,
-    engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }),
+    engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }), ...annotationOf(parts, context, wayOf(options)) }),
   );
   stored.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const entry = written instanceof Promise ? await written : written;
   return { object: parts.conversion || isReadOtherwise(parts, stored, applied) ? entry.object<T>() : stored, entry, created: true };
 }
+
+const wayOf = ({ isUpdate = false, isApply = false, subresource, fieldManager }: CreateOptions): WriteWay => ({
+  verb: isApply ? 'apply' : isUpdate ? 'update' : 'create',
+  subresource,
+  fieldManager,
+});
 
 /** What cannot be converted is not there for a dry run: the reference does not ask why it could not be read (registry/generic/registry/dryrun.go Create). */
 async function readableEntry(parts: StoreParts, key: string): Promise<CacheEntry | undefined> {

@@ -29,8 +29,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   unselectable?(field: string): string;
   /** `kubectl get`; Name and Created At where absent. */
   table?: TableRules<T>;
-  /** What upstream's conversion adds to an object with nothing in it, as which bookmarks are sent. */
-  bookmark?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
+  /** What upstream's conversion adds to an object with nothing in it, as which bookmarks are sent, and dry runs that delete are answered. */
+  emptyObject?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
   /**
    * Custom resources with several versions: an object of one of `served` in another. Nothing is pruned, and nothing defaulted. It takes time, or throws
    * ApiError, where a webhook converts. Elsewhere versions are converted through the stored form (ServedVersion).

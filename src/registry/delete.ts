@@ -24,6 +24,7 @@ import {
   writtenEntry,
 } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
+import { annotationOf } from './write-author.ts';
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
@@ -86,17 +87,18 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   const grace = beginGrace(deletion);
   const answersWithObject = definition.deletion?.returnsObject ?? false;
   if (grace === 'pending') return { object, isGone: false, answersWithObject };
-  await admitDelete(deletion, optionsWithGrace(deletion, grace));
+  const shownOptions = optionsWithGrace(deletion, grace);
+  await admitDelete(deletion, deletion.entry.object(), shownOptions);
 
+  const before = object.metadata.finalizers ?? [];
   const finalizers = collectorFinalizers(deletion);
   const isHeld = finalizers.length > 0;
   const mayGo = !isHeld && (definition.deletion?.mayRemove?.(object) ?? true);
-  // Nothing is written before it goes: it is answered as it was, with the collector's finalizers that were to go.
-  if (mayGo && grace === 'none') return remove(deletion, deletion.entry.revision, answersWithObject);
-  const before = object.metadata.finalizers ?? [];
-  if (finalizers.join() !== before.join()) object.metadata.finalizers = finalizers;
+  if (mayGo && grace === 'none') return before.length > 0 ? removeHeld(deletion, shownOptions) : remove(deletion, deletion.entry.revision, answersWithObject);
+  if (isHeld && finalizers.join() !== before.join()) object.metadata.finalizers = finalizers;
+  else if (!isHeld) delete object.metadata.finalizers;
   if (isHeld && grace === 'none') markAsDeleting(deletion);
-  if (mayGo && object.metadata.deletionGracePeriodSeconds === 0) return remove(deletion, await writeZeroGrace(deletion), answersWithObject);
+  if (mayGo && object.metadata.deletionGracePeriodSeconds === 0) return removeMarked(deletion, shownOptions);
 
   if (!object.metadata.deletionTimestamp) markAsDeleting(deletion);
   definition.deletion?.mark?.(object);
@@ -211,7 +213,11 @@ function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: De
   metadata.deletionGracePeriodSeconds = 0;
 }
 
-async function admitDelete<T extends ApiObject>({ parts, context, namespace, admittedName, options, entry }: Deletion<T>, shownOptions: object): Promise<void> {
+async function admitDelete<T extends ApiObject>(
+  { parts, context, namespace, admittedName, options }: Deletion<T>,
+  oldObject: ApiObject,
+  shownOptions: object,
+): Promise<void> {
   const call = {
     operation: 'DELETE' as const,
     subresource: '',
@@ -219,7 +225,7 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
     name: admittedName,
     object: undefined,
     sentEmpty: NOTHING_EMPTY,
-    oldObject: entry.object(),
+    oldObject,
     options: shownOptions,
     dryRun: options.dryRun,
     apiVersion: options.apiVersion,
@@ -231,7 +237,8 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
   if (validated) await validated;
 }
 
-async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
+async function writeMarked<T extends ApiObject>(deletion: Deletion<T>): Promise<T> {
+  const { parts, context, key, options, entry, object } = deletion;
   if (context.isLarge) await nextTurn();
   const marked = canonical(parts, object);
   if (context.isLarge) await nextTurn();
@@ -240,23 +247,51 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (options.dryRun) return asRead(parts, marked);
   if (await isStoredAs(parts, key, entry, value)) return marked;
   if (context.isLarge) await nextTurn();
-  const revision = await timedStorage(parts, 'update', context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
+  const change = { type: 'put', key, value, expected: entry.revision, ...authorOf(deletion) } as const;
+  const revision = await timedStorage(parts, 'update', context, parts.engine.commit(change));
   marked.metadata.resourceVersion = String(revision);
   return parts.conversion ? (await writtenEntry(parts, key, value, revision)).object<T>() : marked;
 }
 
-/** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both. */
-async function writeZeroGrace<T extends ApiObject>(deletion: Deletion<T>): Promise<number> {
-  return Number((await writeMarked(deletion)).metadata.resourceVersion);
+/** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both, and admission is asked about both. */
+async function removeMarked<T extends ApiObject>(deletion: Deletion<T>, shownOptions: object): Promise<DeleteResult<T>> {
+  const { parts, key, options } = deletion;
+  const answersWithObject = parts.definition.deletion?.returnsObject ?? false;
+  const marked = await writeMarked(deletion);
+  if (!options.dryRun) await admitDelete(deletion, marked, shownOptions);
+  try {
+    return await remove(deletion, Number(marked.metadata.resourceVersion), answersWithObject);
+  } catch (error) {
+    // Once it is marked, whoever comes first may remove it (https://github.com/kubernetes/kubernetes/issues/19403).
+    if (!(error instanceof CommitConflict) || (await currentEntry(parts, key))) throw error;
+    return { object: marked, isGone: true, answersWithObject };
+  }
 }
 
-async function remove<T extends ApiObject>(
-  { parts, context, key, options, object }: Deletion<T>,
-  expected: number,
-  answersWithObject: boolean,
-): Promise<DeleteResult<T>> {
+/**
+ * What only finalizers of the collector hold, which are to go, is removed without being written before: it is answered as it was, with them. Upstream
+ * asks admission in the update that finds that nothing is to be updated, and again when it removes; a dry run ends between the two, with an object
+ * that nothing was read into.
+ */
+async function removeHeld<T extends ApiObject>(deletion: Deletion<T>, shownOptions: object): Promise<DeleteResult<T>> {
+  const { parts, options, entry } = deletion;
+  if (options.dryRun) return { object: nothingOf(parts, entry.object<T>()), isGone: true, answersWithObject: true };
+  await admitDelete(deletion, entry.object(), shownOptions);
+  return remove(deletion, entry.revision, parts.definition.deletion?.returnsObject ?? false);
+}
+
+function nothingOf<T extends ApiObject>(parts: StoreParts<T>, { kind, apiVersion }: T): T {
+  const { emptyObject: { annotations, spec } = {} } = parts.definition;
+  return canonical(parts, { kind, apiVersion, metadata: { ...(annotations && { annotations }) }, ...(spec && { spec }) } as unknown as T);
+}
+
+const authorOf = <T extends ApiObject>({ parts, context, admittedName }: Deletion<T>): { annotation?: Buffer } =>
+  annotationOf(parts, context, { verb: admittedName === '' ? 'deletecollection' : 'delete' });
+
+async function remove<T extends ApiObject>(deletion: Deletion<T>, expected: number, answersWithObject: boolean): Promise<DeleteResult<T>> {
+  const { parts, context, key, options, object } = deletion;
   if (!options.dryRun) {
-    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected }));
+    const revision = await timedStorage(parts, 'delete', context, parts.engine.commit({ type: 'delete', key, expected, ...authorOf(deletion) }));
     object.metadata.resourceVersion = String(revision);
   }
   await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);

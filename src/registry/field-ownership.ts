@@ -94,7 +94,7 @@ const NAME_MAX_BYTES = 128;
 const PLAIN = /^[ -~]*$/;
 
 /** What stands before the first slash, as far as it can be printed (endpoints/handlers/create.go prefixFromUserAgent). */
-function managerOfUserAgent(userAgent: string): string {
+export function managerOfUserAgent(userAgent: string): string {
   const slash = userAgent.indexOf('/');
   const product = slash < 0 ? userAgent : userAgent.slice(0, slash);
   if (product.length <= NAME_MAX_BYTES && PLAIN.test(product)) return product;
@@ -121,8 +121,8 @@ function updatedEntries(
   const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
-  // Upstream can convert no custom object to a version that there is not; elsewhere that owner alone is forgotten.
-  if (definition.schema.custom !== undefined && !way.knowsAll(managers)) return undefined;
+  // Of other kinds, an owner in a version that there is not is forgotten alone.
+  if (definition.schema.custom !== undefined) way.demandKnown(managers);
   if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), sent, steps);
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);

@@ -1,4 +1,4 @@
-import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { forbidden } from '../api/errors.ts';
@@ -42,6 +42,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   get ready(): Promise<void> {
     return this.#parts.cache.ready;
   }
+  get isLoaded(): boolean {
+    return this.#parts.cache.isLoaded;
+  }
   get admission(): AdmissionController {
     return this.#parts.admission;
   }
@@ -77,6 +80,12 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   }
   amend(namespace: string, name: string, change: (object: T) => void, options: AmendOptions): Promise<T> {
     return amend(this.#parts, namespace, name, change, options);
+  }
+  get kept(): { cache: ObjectCache; keyPrefix: string } {
+    return this.#parts;
+  }
+  over(cache: ObjectCache): ResourceStore<T> {
+    return new GenericStore({ ...this.#parts, cache });
   }
   withoutAdmission(): ResourceStore<T> {
     return new GenericStore({ ...this.#parts, admission: ADMITS_ALL });

@@ -35,10 +35,11 @@ export class WayOfWriting implements Versions {
     return served && typePlanOf(served.schema);
   }
 
-  /** Whether every owner's fields are told in a version that there is. */
-  knowsAll(managers: Managers): boolean {
-    for (const { apiVersion } of managers.values()) if (!this.served.has(apiVersion)) return false;
-    return true;
+  /** Throws UnknownInVersion where an owner's fields are told in a version that there is not: upstream can convert no custom object to such a one. */
+  demandKnown(managers: Managers): void {
+    for (const { apiVersion } of managers.values()) {
+      if (!this.served.has(apiVersion)) throw new UnknownInVersion(`request to convert CR to an invalid group/version: ${apiVersion}`);
+    }
   }
 
   /** Through the stored version, as clients would see it. */

@@ -1,4 +1,5 @@
 import type { User } from '../api/user.ts';
+import type { StepObserver } from './step-observer.ts';
 
 /**
  * As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). The time of writing
@@ -25,6 +26,10 @@ export const LARGE_BYTES = 64 * 1024;
 export interface RequestContext {
   user: User;
   userAgent: string;
+  /** Who was authenticated, whomever it impersonates. Absent where nobody had to be. */
+  readonly clientName?: string;
+  /** Absent where the work is no request's. */
+  readonly auditId?: string;
   /** Shown to the client in a `Warning: 299` header; equal texts once. */
   warn(text: string): void;
   /** Recorded with the request's audit event, where its level is that or a higher one; `Metadata` where none is named. */
@@ -39,6 +44,8 @@ export interface RequestContext {
   readonly traceparent?: string | undefined;
   /** What is written is so long (LARGE_BYTES) that others have a turn of the event loop between the phases of the write. */
   isLarge?: boolean;
+  /** Of a request that is rehearsed; absent from all others. */
+  readonly observer?: StepObserver | undefined;
   /** Aborted when the client has gone or the deadline has passed. */
   signal: AbortSignal | undefined;
 }

@@ -31,6 +31,8 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   now: () => Date;
   /** Whether objects that can not be read are told of by their keys, and may be deleted (AllowUnsafeMalformedObjectDeletion). */
   tellsCorrupt?: boolean;
+  /** Whether the store is told who writes (--history). */
+  annotatesWrites?: boolean;
   /** Absent where nothing is counted. */
   metrics?: ResourceStorageMetrics | undefined;
   /** Where `definition` is of a version that not all of what is stored is in. */

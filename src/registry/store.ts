@@ -1,5 +1,5 @@
 import type { ShardSelector } from '../api/shard-selector.ts';
-import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
+import type { CacheEntry, CacheEvent, ObjectCache } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import type { FieldSelector } from '../api/field-selector.ts';
@@ -17,6 +17,8 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   readonly definition: ResourceDefinition<T>;
   /** Resolves once everything stored can be read; rejects where it cannot. */
   readonly ready: Promise<void>;
+  /** Whether that is so by now; absent where nothing is stored. */
+  readonly isLoaded?: boolean;
   /** Whom writes ask. */
   readonly admission: AdmissionController;
 
@@ -40,11 +42,18 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
    * throws; it is called again when another writer came first.
    */
   amend(namespace: string, name: string, change: (object: T) => void, options: AmendOptions): Promise<T>;
+  /** Where its objects are; absent where nothing is stored. */
+  readonly kept?: { readonly cache: ObjectCache; readonly keyPrefix: string };
+  /** The same resource with what another cache has: that of a moment in the past. */
+  over?(cache: ObjectCache): ResourceStore<T>;
   /** The same objects, for what was admitted as something else (an eviction's deletion). */
   withoutAdmission(): ResourceStore<T>;
 }
 
 export interface AmendOptions {
+  /** For whom, and through which subresource. */
+  context: RequestContext;
+  subresource: string;
   dryRun: boolean;
   /** What the object must be. */
   preconditions: { uid?: string; resourceVersion?: string };

@@ -35,6 +35,7 @@ import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
 import { appliedEmpties, type Change, type NextObject, type SentObject, type Write, convertObject, defaultInTurns, defaultObject } from './write.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
+import { type WriteWay, annotationOf } from './write-author.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
 const QUICK_RETRIES = 3;
@@ -335,7 +336,7 @@ function isFinished<T extends ApiObject>({ parts: { definition }, old }: Attempt
 }
 
 async function removeFinished<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
-  if (!options.dryRun) await parts.engine.commit({ type: 'delete', key, expected: entry.revision });
+  if (!options.dryRun) await parts.engine.commit({ type: 'delete', key, expected: entry.revision, ...annotationOf(parts, context, wayOf(options)) });
   await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);
   return { object, entry: undefined, created: false };
 }
@@ -355,13 +356,20 @@ async function commitChange<T extends ApiObject>(
   // What reading makes another of is never the same as what was read.
   if (!isRead && (await isStoredAs(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.storage.ttlSeconds?.(object);
-  const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
+  const how = { ...(ttlSeconds !== undefined && { ttlSeconds }), ...annotationOf(parts, context, wayOf(options)) };
+  const change = { type: 'put', key, value, expected: entry.revision, ...how } as const;
   const revision = await timedStorage(parts, 'update', context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const changed = written instanceof Promise ? await written : written;
   return { object: parts.conversion || isRead ? changed.object<T>() : object, entry: changed, created: false };
 }
+
+const wayOf = ({ isApply, isPatch, subresource, fieldManager }: UpdateOptions): WriteWay => ({
+  verb: isApply ? 'apply' : isPatch ? 'patch' : 'update',
+  subresource,
+  fieldManager,
+});
 
 function compareTimes({ metrics }: Pick<StoreParts, 'metrics'>, stored: ApiObject, old: ApiObject): void {
   const startMs = performance.now();

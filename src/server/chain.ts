@@ -15,6 +15,7 @@ import { Hooks } from './hooks.ts';
 import type { InProcessClient } from './in-process-client.ts';
 import { type ShutdownOptions, runUntil } from './lifecycle.ts';
 import type { HealthObserver } from './metrics/health-metrics.ts';
+import { type Rehearse, rehearser } from './rehearsal.ts';
 import type { RemoteApis, RemoteVersion } from './remote-apis.ts';
 import { IncomingRequest } from './server-request.ts';
 
@@ -54,6 +55,8 @@ export interface FrontOptions {
   onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
   onLifecycle?: (event: string) => void;
   onHookFinished?: (name: string) => void;
+  /** Is given how handlers send requests of their own through the chain. */
+  onPrepared?: ((rehearse: Rehearse) => void) | undefined;
   closeBackends(): Promise<void>;
 }
 
@@ -117,7 +120,9 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   );
   signals.muxAndDiscoveryComplete.signal();
 
-  const handler = chainFilters(standardFilters(options.filters), documented);
+  const filters = standardFilters(options.filters);
+  const handler = chainFilters(filters, documented);
+  options.onPrepared?.(rehearser(filters, options.filters.metrics, documented));
   return {
     async run(listen, stop) {
       const listener = await listen((exchange) => void handler(new IncomingRequest(exchange)));

@@ -66,8 +66,13 @@ export class GenericServer {
 
   /** At the path by which it is asked for. */
   hasResource(info: RequestInfo): boolean {
+    return this.targetOf(info) !== undefined;
+  }
+
+  /** What a request for a resource is about; undefined where it is not served. */
+  targetOf(info: RequestInfo): ResourceTarget | undefined {
     const target = this.#targetOf(info);
-    return target !== undefined && isServedAt(target, info);
+    return target && isServedAt(target, info) ? target : undefined;
   }
 
   /** Serves a path that is no resource. */

@@ -60,6 +60,11 @@ export class InProcessClient implements Client {
     return client as unknown as ResourceClient<T>;
   }
 
+  /** Whether something in this process reads the resource by its informer. */
+  isFollowed(group: string, plural: string): boolean {
+    return this.#clients.get(`${group}/${plural}`)?.isFollowed ?? false;
+  }
+
   resources(): ResourceIdentity[] {
     return Array.from(this.#clients.values(), ({ identity }) => identity);
   }
@@ -71,19 +76,28 @@ export class InProcessClient implements Client {
 }
 
 class StoreClient<T extends ApiObject> implements ResourceClient<T> {
-  readonly informer: Informer<T>;
+  readonly #informer: StoreInformer<T>;
   readonly #store: ResourceStore<T>;
   readonly #write: WriteOptions;
   readonly #metrics: ClientMetrics | undefined;
   readonly #now: () => Date;
   #identity: ResourceIdentity | undefined;
 
-  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, now: () => Date, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
+  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, now: () => Date, write = WRITE, informer = new StoreInformer(store)) {
     this.#store = store;
     this.#metrics = metrics;
     this.#now = now;
     this.#write = write;
-    this.informer = informer;
+    this.#informer = informer;
+  }
+
+  get informer(): Informer<T> {
+    this.#informer.isFollowed = true;
+    return this.#informer;
+  }
+
+  get isFollowed(): boolean {
+    return this.#informer.isFollowed;
   }
 
   get identity(): ResourceIdentity {
@@ -92,7 +106,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
 
   /** The same for another field manager. */
   as(fieldManager: string | undefined): StoreClient<T> {
-    return fieldManager === undefined ? this : new StoreClient(this.#store, this.#metrics, this.#now, { ...WRITE, fieldManager }, this.informer);
+    return fieldManager === undefined ? this : new StoreClient(this.#store, this.#metrics, this.#now, { ...WRITE, fieldManager }, this.#informer);
   }
 
   async get(namespace: string, name: string): Promise<T | undefined> {
@@ -187,6 +201,7 @@ const SCAN_PAUSE_MS = 4;
 
 /** Reads the store's cache, which is told of a change before the change is acknowledged. */
 class StoreInformer<T extends ApiObject> implements Informer<T> {
+  isFollowed = false;
   readonly #store: ResourceStore<T>;
 
   constructor(store: ResourceStore<T>) {

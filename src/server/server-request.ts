@@ -1,5 +1,6 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { LatencyPart, RequestWait } from '../registry/request-context.ts';
+import type { StepObserver } from '../registry/step-observer.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../api/user.ts';
@@ -60,12 +61,16 @@ export class IncomingRequest implements ServerRequest {
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
   waitsFor: RequestWait | undefined = undefined;
+  asOf: number | undefined = undefined;
+  /** Set where the request is rehearsed. */
+  observer: StepObserver | undefined = undefined;
   /** Where `logWarning` writes to. */
   warningLog: ((message: string, fields: Readonly<Record<string, unknown>>) => void) | undefined = undefined;
   /** Called when the request is over, where it took SLOW_MS or more. */
   onSlow: FinishListener | undefined = undefined;
   /** When it was over, in the clock of performance.now(); for those who are told that it is. */
   finishedAtMs = 0;
+  errorMessage = '';
   /** Of the body, once it is read, where a supervisor wants requests to be known again. */
   bodyHash = '';
   /** When the filter that has the request now got it: the end of the one before. */

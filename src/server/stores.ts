@@ -9,7 +9,7 @@ import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { CacheImage } from '../storage/cache/image.ts';
-import { type StoredCodec, withDecodeErrors } from '../storage/codec.ts';
+import { type StoredCodec, jsonCodec, withDecodeErrors } from '../storage/codec.ts';
 import { withCorruptObjects } from '../storage/corrupt-object.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import type { ResourceStorageMetrics, StorageMetrics } from '../storage/storage-metrics.ts';
@@ -18,6 +18,7 @@ import { openCache } from '../storage/cache/object-cache.ts';
 import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../api/api-object.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import type { InProcessClient } from './in-process-client.ts';
 
 export interface StoresOptions {
@@ -35,6 +36,8 @@ export interface StoresOptions {
   reportInconsistency?: (message: string, details: Record<string, unknown>) => void;
   /** AllowUnsafeMalformedObjectDeletion */
   tellsCorrupt?: boolean;
+  /** --history */
+  annotatesWrites?: boolean;
   client: InProcessClient;
   now: () => Date;
   metrics: StorageMetrics;
@@ -47,6 +50,7 @@ export class Stores {
   /** Of resources that may go again. */
   readonly #cachesApart = new Set<ObjectCache>();
   readonly #checkers = new Set<ConsistencyChecker>();
+  #isClosed = false;
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
   /** Of resources that may go again. */
@@ -108,9 +112,16 @@ export class Stores {
     return checker;
   }
 
-  #shared(): Pick<StoreParts, 'admission' | 'collectsGarbage' | 'deleteWorkers' | 'tellsCorrupt' | 'now'> {
-    const { admission, collectsGarbage, deleteWorkers, tellsCorrupt = false, now } = this.#options;
-    return { admission, collectsGarbage, deleteWorkers, tellsCorrupt, now };
+  #shared(): Pick<StoreParts, 'admission' | 'collectsGarbage' | 'deleteWorkers' | 'tellsCorrupt' | 'annotatesWrites' | 'now'> {
+    const { admission, collectsGarbage, deleteWorkers, tellsCorrupt = false, annotatesWrites = false, now } = this.#options;
+    return { admission, collectsGarbage, deleteWorkers, tellsCorrupt, annotatesWrites, now };
+  }
+
+  /** What clients would be sent of a value at this key. What no store of a built-in resource keeps is JSON. */
+  clientBytes(key: string, value: Buffer, revision: number): Buffer {
+    const prefix = [1, 2].map((slashes) => prefixOf(key, this.#options.keyPrefix, slashes)).find((each) => this.#caches.has(each));
+    const codec = prefix === undefined ? jsonCodec : this.#caches.get(prefix)!.codec;
+    return codec.toClientBytes(value, revision);
   }
 
   /** Values that can not be read are counted, and where that is asked for, told of by their keys. */
@@ -132,6 +143,44 @@ export class Stores {
   /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */
   async loaded(): Promise<void> {
     await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
+  }
+
+  /**
+   * The same, but those that nothing in this process follows are waited for no longer than `timeoutMs` (--storage-initialization-timeout): requests for them
+   * are refused until they are there. Settles with those that are not.
+   */
+  async initialized(timeoutMs: number, clock: Clock): Promise<string[]> {
+    const { client } = this.#options;
+    const sizes = [...this.#sizes.values()];
+    const followed = (): Promise<unknown> => Promise.all(sizes.filter(({ group, resource }) => client.isFollowed(group, resource)).map(({ ready }) => ready));
+    let timer: Timer | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = clock.after(timeoutMs, resolve)));
+    await Promise.race([this.loaded(), timeout.then(followed)]);
+    timer?.cancel();
+    for (const size of sizes) {
+      size.isLate = !size.isLoaded;
+      if (size.isLate) void this.#loadLate(size, clock);
+    }
+    return [...this.#sizes].flatMap(([resource, { isLate }]) => (isLate ? [resource] : []));
+  }
+
+  /** Calls to the store have their deadlines, which a slow one may miss any number of times. */
+  async #loadLate(size: ResourceSize, clock: Clock): Promise<void> {
+    let loaded = size.ready;
+    for (;;) {
+      try {
+        return await loaded;
+      } catch {
+        await new Promise<void>((resolve) => clock.after(LATE_RETRY_MS, resolve));
+        if (this.#isClosed) return;
+        loaded = size.retryLoad();
+      }
+    }
+  }
+
+  /** All changes up to here are in the caches. */
+  get revision(): number {
+    return this.#options.feed.revision;
   }
 
   /** Resolves when the caches have everything that was acknowledged by now, by whatever process. */
@@ -156,6 +205,7 @@ export class Stores {
 
   /** Ends every watch and every timer. */
   close(): void {
+    this.#isClosed = true;
     for (const checker of this.#checkers) checker.close();
     for (const { cache } of this.#caches.values()) cache.close();
     for (const cache of this.#cachesApart) cache.close();
@@ -167,9 +217,9 @@ export class Stores {
     return this.#options.feedOverrides?.get(`${storage.group ?? group}/${plural}`) ?? this.#options.feed;
   }
 
-  /** The resources (`deployments.apps`) whose caches are not what the store is. */
+  /** The resources (`deployments.apps`) whose caches are not what the store is, but for those that the start did not wait for. */
   unsynced(): string[] {
-    return [...this.#sizes].flatMap(([resource, { isSynced }]) => (isSynced ? [] : [resource]));
+    return [...this.#sizes].flatMap(([resource, { isSynced, isLate, isLoaded }]) => (isSynced || (isLate && !isLoaded) ? [] : [resource]));
   }
 
   /** How many objects there are of each resource, and how large they are. */
@@ -184,6 +234,15 @@ export class Stores {
   }
 }
 
+const LATE_RETRY_MS = 1_000;
+
+/** Of a key: up to so many slashes behind the store's own prefix. */
+function prefixOf(key: string, start: string, slashes: number): string {
+  let end = start.length - 1;
+  for (let left = slashes; left > 0; left--) end = key.indexOf('/', end + 1);
+  return key.slice(0, end + 1);
+}
+
 const SAMPLE_OBJECTS = 16;
 const SAMPLE_KEPT_MS = 60_000;
 
@@ -191,6 +250,8 @@ const SAMPLE_KEPT_MS = 60_000;
 class ResourceSize {
   readonly group: string;
   readonly resource: string;
+  /** The start did not wait for it. */
+  isLate = false;
   readonly #cache: ObjectCache;
   readonly #prefix: string;
   #sampledAtMs = -Infinity;
@@ -200,6 +261,18 @@ class ResourceSize {
     this.resource = plural;
     this.#cache = cache;
     this.#prefix = prefix;
+  }
+
+  get ready(): Promise<void> {
+    return this.#cache.ready;
+  }
+
+  retryLoad(): Promise<void> {
+    return this.#cache.retryLoad();
+  }
+
+  get isLoaded(): boolean {
+    return this.#cache.isLoaded;
   }
 
   get isSynced(): boolean {

@@ -59,8 +59,43 @@ export interface Engine {
   /** Throws when the store does not work, with a message for `/readyz`. `timeoutMs`: how long it may take to answer, where it could be long. */
   checkHealth(timeoutMs?: number): Promise<void>;
 
+  /** Where the engine was opened to keep changes until another has taken them over (`KeptChanges`). */
+  readonly keptChanges?: KeptChanges | undefined;
+
   /** Waits for pending commits, then lets go of files and connections. */
   close(): Promise<void>;
+}
+
+/**
+ * Changes that are kept beside the objects, in the transaction that made them, until whoever records them has them on a disk of its own: a crash in between
+ * loses none of them, nor who made it.
+ */
+export interface KeptChanges {
+  /** Every change after this revision was kept, until it was released. */
+  readonly since: number;
+  /**
+   * Those that were kept when the store was opened, oldest first. A value that is overwritten since is told with them; the one before the first of a key only
+   * where it was not released either, or is always kept (`ChangeKeeping.keepsPrevious`).
+   */
+  recover(): Promise<KeptEvent[]>;
+  /** All up to this revision have been taken over. */
+  release(revision: number): void;
+}
+
+/** Which changes an engine keeps. */
+export interface ChangeKeeping {
+  keeps(key: string): boolean;
+  /** Whether the value before is to be kept too, where others know it. */
+  keepsPrevious(key: string): boolean;
+}
+
+/** As StoredEvent, but that of `previous` the revision may be all that is known. */
+export interface KeptEvent extends Omit<StoredEvent, 'previous'> {
+  timeMs: number;
+  annotation: Buffer | undefined;
+  /** 0: there was none. */
+  previousRevision: number;
+  previous: Buffer | undefined;
 }
 
 export interface Stored {
@@ -103,12 +138,15 @@ export interface Put {
   ttlSeconds?: number;
   /** The lease of etcd's API that it expires with, in place of `ttlSeconds`: for engines of this process. */
   lease?: { id: bigint; expiresAtMs: number };
+  annotation?: Buffer | undefined;
 }
 
 export interface Delete {
   type: 'delete';
   key: string;
   expected: number;
+  /** What is told with the change's event, and kept with it: who made it (registry/write-author.ts). Told by engines of this process. */
+  annotation?: Buffer | undefined;
 }
 
 export interface StoredEvent {
@@ -122,6 +160,10 @@ export interface StoredEvent {
   previous: Stored | undefined;
   /** The lease of etcd's API that the key is attached to by this change: told by engines of this process. */
   leaseId?: bigint;
+  /** As it was given with the change: told by engines of this process. */
+  annotation?: Buffer | undefined;
+  /** When it was written, where the engine keeps changes. */
+  timeMs?: number;
 }
 
 export interface Subscription {

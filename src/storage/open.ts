@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts';
+import type { ChangeKeeping, Engine } from './engine.ts';
 import type { EtcdEngineOptions } from './engines/etcd/engine.ts';
 import type { ChangeLogLimits } from './engines/change-log.ts';
 import type { Clock } from '../util/clock.ts';
@@ -13,7 +13,7 @@ interface LocalSettings {
 
 type StorageOptions =
   | ({ backend: 'memory'; image?: MemoryImage | undefined } & LocalSettings)
-  | ({ backend: 'embedded'; /** Its folder. */ dataDir: string } & LocalSettings)
+  | ({ backend: 'embedded'; /** Its folder. */ dataDir: string; keeping?: ChangeKeeping | undefined } & LocalSettings)
   | ({ backend: 'etcd3' } & EtcdEngineOptions);
 
 /** Throws StorageUnavailable, with one line for the operator, when the store cannot be opened. */

@@ -1,6 +1,6 @@
 import { resourceOf } from '../faults/injector.ts';
 import { EXEMPT_AGENT } from '../faults/filter.ts';
-import type { Filter } from '../server/filters/filter.ts';
+import type { RequestObserver } from '../server/filters/request-observer.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
 import type { RecordedRequest, RequestLog, RequestMatch } from './recorded-request.ts';
 
@@ -54,26 +54,21 @@ export class RecordedRequests implements RequestLog {
   readonly #waiting = new Set<(entry: RecordedRequest) => void>();
 
   /** Records each request when it comes, and completes the record when it is over. */
-  readonly filterOfServer: Filter = (next) => (request) => {
-    if (request.userAgent !== EXEMPT_AGENT) this.#record(request);
-    return next(request);
-  };
-
-  #record(request: IncomingRequest): void {
+  readonly observe: RequestObserver = (request) => {
+    if (request.userAgent === EXEMPT_AGENT) return undefined;
     const entry = new Entry(request);
     this.#entries.push(entry);
     if (this.#entries.length >= 2 * LIMIT) this.#entries.splice(0, LIMIT);
-    request.onFinish((finished) => {
-      entry.finish(finished);
-      for (const look of this.#waiting) look(entry);
-    });
-    // A watch is under way for as long as its client likes: it counts as soon as it was answered.
-    if (entry.verb !== 'watch') return;
-    request.exchange.wrapStream = (stream) => {
-      for (const look of this.#waiting) look(entry);
-      return stream;
+    const tell = (): void => this.#waiting.forEach((look) => look(entry));
+    return {
+      // A watch is under way for as long as its client likes: it counts as soon as it was answered.
+      streams: tell,
+      ended: (finished) => {
+        entry.finish(finished);
+        tell();
+      },
     };
-  }
+  };
 
   all(): readonly RecordedRequest[] {
     return this.#entries;

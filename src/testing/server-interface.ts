@@ -22,6 +22,8 @@ export interface TestServer extends StartedServer, AsyncDisposable {
   readonly faults: Faults;
   /** The server's time, which can be advanced: timestamps, times to live and the expiry of tokens follow it. */
   readonly clock: TestClock;
+  /** With `console: true`: a new link to the page that shows the server live, which signs in once, as the administrator. Throws without. */
+  consoleLink(): string;
   /** A user with a client certificate. What it may do is what its groups, and the roles that are bound to it, may do. */
   user(request: UserRequest): TestUser;
   /** A service account with a token. */

@@ -36,7 +36,7 @@ export async function startTestServer({ crds, objects, ...options }: TestServerO
 function testParts(clock: SimulatedClock): { settings: FactorySettings; parts: TestParts } {
   const requests = new RecordedRequests();
   const faults = new FaultInjector();
-  const testFilters = { requestRecord: requests.filterOfServer, faults: withFaults(faults) };
+  const testFilters = { observe: requests.observe, faults: withFaults(faults) };
   return { settings: { testFilters, clock }, parts: { requests, faults, clock } };
 }
 
@@ -47,7 +47,7 @@ async function forkOf(origin: EmbeddedServer, { aheadMs }: SimulatedClock): Prom
 
 interface TestParts {
   requests: RequestLog;
-  faults: Faults;
+  faults: FaultInjector;
   clock: SimulatedClock;
 }
 
@@ -62,6 +62,7 @@ class RunningTestServer implements TestServer {
     this.#server = server;
     this.requests = requests;
     this.faults = faults;
+    if (server.state) faults.followRevision(() => server.state!.revision);
     this.clock = clock;
   }
 
@@ -79,6 +80,12 @@ class RunningTestServer implements TestServer {
 
   get caCertificate(): string {
     return this.#server.caCertificate;
+  }
+
+  consoleLink(): string {
+    const { consoleLink } = this.#server;
+    if (!consoleLink) throw new Error('the server has no console: start it with `console: true`');
+    return consoleLink();
   }
 
   /** The administrator's, by HTTPS as any client. */

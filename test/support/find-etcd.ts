@@ -13,6 +13,10 @@ export const findEtcdctl = (): string | undefined =>
 export const findPrometheus = (name: 'prometheus' | 'promtool' = 'prometheus'): string | undefined =>
   [join(CACHE_DIR, 'prometheus/usr/bin', name), ...onPath(name)].find(isExecutable);
 
+/** The browser in which the console is tested: named by BINNACLE_CHROMIUM, or on the PATH. */
+export const findChromium = (): string | undefined =>
+  [process.env['BINNACLE_CHROMIUM'], ...['chromium', 'chromium-browser', 'google-chrome'].flatMap(onPath)].find(isExecutable);
+
 export const hasCommand = (name: string): boolean => onPath(name).some(isExecutable);
 
 const onPath = (name: string): string[] => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name));

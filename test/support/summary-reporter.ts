@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
-import { findEtcd, findEtcdctl, findPrometheus, hasCommand } from './find-etcd.ts';
+import { findChromium, findEtcd, findEtcdctl, findPrometheus, hasCommand } from './find-etcd.ts';
 
 /** Something that a machine may not have, and how its tests can be told. */
 interface Requirement {
@@ -29,6 +29,12 @@ const REQUIREMENTS: readonly Requirement[] = [
     isThere: () => findPrometheus() !== undefined,
     pattern: /\bhasPrometheus\(/,
     how: 'scripts/prometheus.sh && npm test   (Debian and its kin; elsewhere: put prometheus and promtool on the PATH)',
+  },
+  {
+    what: 'there is no Chromium',
+    isThere: () => findChromium() !== undefined,
+    pattern: /\bhasChromium\b/,
+    how: 'sudo scripts/chromium.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_CHROMIUM=/path/to/chromium npm test)',
   },
   {
     what: 'there is no systemd-analyze',

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { FaultRule, StartedServer } from '../../src/index.ts';
 import { startServer } from '../support/library.ts';
 import { KUBECTL } from '../support/paths.ts';
@@ -138,14 +139,59 @@ describe('faults', () => {
 
   test.each([
     [{ delay: 1, nonsense: 1 }, 'a rule has no field "nonsense"'],
-    [{}, 'a rule must have error, reset, watch or delay'],
+    [{}, 'a rule must have error, reset, read, watch or delay'],
     [{ error: 418 }, 'error must be one of 409, 410, 429, 500, 503, 504'],
-    [{ error: 500, reset: 'before' }, 'a rule has one of error, reset and watch'],
+    [{ error: 500, reset: 'before' }, 'a rule has one of error, reset, read and watch'],
     [{ delay: -1 }, 'delay must be a whole number, and not negative'],
+    [{ read: 'new' }, 'read must be stale'],
+    [{ watch: 'twice' }, 'watch must be end, expire, silence, duplicate or late'],
     [{ delay: 1, match: { verbs: 'get' } }, 'match.verbs must be a list of at most 1000 strings'],
     [{ delay: 1, probability: 2 }, 'probability must be from 0 to 1'],
   ])('the rule %j is refused', (rule, message) => {
     expect(() => server.faults.add(rule as FaultRule)).toThrow(`a fault rule is wrong: ${message}`);
+  });
+});
+
+describe('stale reads', () => {
+  const readAtHand = async (path: string): Promise<{ metadata: { resourceVersion: string }; data?: object; items?: { data: object }[] }> => {
+    const { cluster, user } = { cluster: config.getCurrentCluster()!, user: config.getCurrentUser()! };
+    const [ca, cert, key] = [cluster.caData!, user.certData!, user.keyData!].map((text) => Buffer.from(text, 'base64'));
+    return new Promise((resolve, reject) => {
+      get(`${server.url}/api/v1/namespaces/default/configmaps${path}`, { ca, cert, key }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString())));
+      }).on('error', reject);
+    });
+  };
+
+  test('are as of when the rule was added, for those who take what is at hand', async () => {
+    const name = newName();
+    const body = (color: string) => ({ metadata: { name, labels: { stale: name } }, data: { color } });
+    await client.createNamespacedConfigMap({ namespace: 'default', body: body('blue') });
+    const added = server.faults.add({ read: 'stale', match: { resources: ['configmaps'] } });
+    await client.replaceNamespacedConfigMap({ namespace: 'default', name, body: body('red') });
+    expect(await readAtHand(`/${name}?resourceVersion=0`)).toMatchObject({ data: { color: 'blue' } });
+    const stale = await readAtHand(`?resourceVersion=0&labelSelector=stale%3D${name}&limit=500`);
+    expect(stale.items).toMatchObject([{ data: { color: 'blue' } }]);
+    for (const path of [`/${name}`, `/${name}?resourceVersion=1`]) expect(await readAtHand(path)).toMatchObject({ data: { color: 'red' } });
+    expect(added.count).toBe(2);
+    const later = newName();
+    await createConfigMap(later);
+    expect(await readAtHand(`/${later}?resourceVersion=0`)).toMatchObject({ code: 404 });
+    added.remove();
+    const newest = await readAtHand(`?resourceVersion=0&labelSelector=stale%3D${name}`);
+    expect(newest.items).toMatchObject([{ data: { color: 'red' } }]);
+    expect(Number(newest.metadata.resourceVersion)).toBeGreaterThan(Number(stale.metadata.resourceVersion));
+  });
+
+  test('are new ones where that state is gone', async () => {
+    const name = newName();
+    const snapshot = server.snapshot();
+    await createConfigMap(name);
+    server.faults.add({ read: 'stale' });
+    await server.reset(snapshot);
+    expect(await readAtHand(`/${name}?resourceVersion=0`)).toMatchObject({ code: 404 });
   });
 });
 
@@ -191,6 +237,28 @@ describe('faults of watches', () => {
     const seen = await watchConfigMaps(namespace);
     await seen.ended;
     expect(seen.events).toEqual(['ERROR 410']);
+  });
+
+  test('events come twice', async () => {
+    const namespace = await namespaceWith(2);
+    server.faults.add({ watch: 'duplicate', afterEvents: 1, match: { namespaces: [namespace] }, times: 1 });
+    const seen = await watchConfigMaps(namespace);
+    await vi.waitFor(() => expect(seen.events).toEqual(['ADDED c0', 'ADDED c1', 'ADDED c1']));
+    seen.stop();
+  });
+
+  test('events come late, in their order, and not those of others', async () => {
+    const namespace = await namespaceWith(1);
+    server.faults.add({ watch: 'late', lateBy: 1_500, afterEvents: 1, match: { namespaces: [namespace] }, times: 1 });
+    const late = await watchConfigMaps(namespace);
+    const other = await watchConfigMaps(namespace);
+    const startMs = performance.now();
+    for (const name of ['d0', 'd1']) await client.createNamespacedConfigMap({ namespace, body: { metadata: { name } } });
+    await vi.waitFor(() => expect(other.events).toEqual(['ADDED c0', 'ADDED d0', 'ADDED d1']));
+    if (performance.now() - startMs < 1_400) expect(late.events).toEqual(['ADDED c0']);
+    await vi.waitFor(() => expect(late.events).toEqual(other.events), { timeout: 10_000 });
+    expect(performance.now() - startMs).toBeGreaterThan(1_500);
+    for (const { stop } of [late, other]) stop();
   });
 
   test('a watch goes silent, and stays open', async () => {

@@ -1,3 +1,4 @@
+import type { AskedPlugin } from '../../registry/step-observer.ts';
 import type { SentObject } from '../../registry/write.ts';
 import { replaceContent } from '../replace-content.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
@@ -171,6 +172,7 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
   const { object: original, oldObject } = request.shown(view);
   // Conditions look at what those before have made of the object.
   const shown = { object: outcome.objects.get(view) ?? original, oldObject };
+  const failuresBefore = outcome.failures.length;
   if (!guard(() => mutator.applies(request.inputs(view, param, shown), countConditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {
     if (!request.attributes.object) continue;
@@ -189,6 +191,12 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
         outcome.counts.push((metrics) => metrics.mutationChecked(name, binding, errorType, durationMs));
       }
     });
+  }
+  const { observer } = request.attributes.context;
+  if (observer) {
+    const who: AskedPlugin = { plugin: 'MutatingAdmissionPolicy', step: 'mutate', hook: { type: 'policy', name, from: binding } };
+    const told = { message: outcome.failures[failuresBefore]?.message, before: shown.object, after: outcome.objects.get(view) };
+    outcome.counts.push(() => observer.told(who, told));
   }
   if (hook.policy.spec.reinvocationPolicy === 'IfNeeded') outcome.repeatable.push(id);
 }

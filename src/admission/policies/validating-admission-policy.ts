@@ -5,6 +5,7 @@ import { stringifyJson } from '../../encoding/json.ts';
 import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
 import { type AdmissionMetrics, type PolicyAction, policyErrorType } from '../metrics.ts';
 import { refusal } from '../refusal.ts';
+import type { AskedPlugin } from '../../registry/step-observer.ts';
 import type { ShownObjects } from '../webhooks/shown-objects.ts';
 import type { AdmissionView } from '../webhooks/view.ts';
 import type { LabelIndex } from './label-index.ts';
@@ -105,6 +106,8 @@ function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: Poli
       const results = params.map((param) => hook.compiled().evaluate(request.inputs(view, param, shown!), steps));
       for (const result of results) {
         note(result, hook.policy, binding, findings, collected);
+        const { observer } = attributes.context;
+        if (observer) findings.counts.push(() => observer.told(stepOf(hook.policy, binding), { message: refusalIn(result, binding) }));
         if (isCounted(result)) findings.counts.push(countOf(result, hook.policy, binding, attributes));
       }
       return findings;
@@ -146,6 +149,15 @@ function note(
   for (const { key, value } of annotations) collected.set(key, (collected.get(key) ?? new Set<string>()).add(cut(value)));
   for (const { message } of annotationErrors) findings.denials.push({ policy, binding: boundBy, message, reason: '' });
 }
+
+const stepOf = ({ metadata }: ValidatingAdmissionPolicy, binding: ValidatingAdmissionPolicyBinding): AskedPlugin => ({
+  plugin: 'ValidatingAdmissionPolicy',
+  step: 'validate',
+  hook: { type: 'policy', name: metadata.name!, from: binding.metadata.name! },
+});
+
+const refusalIn = ({ refusals, annotationErrors }: PolicyResult, { spec }: ValidatingAdmissionPolicyBinding): string | undefined =>
+  [...(spec.validationActions?.includes('Deny') ? refusals : []), ...annotationErrors][0]?.message;
 
 const isCounted = ({ conditions, refusals, ignored, annotationErrors }: PolicyResult): boolean =>
   conditions !== undefined || refusals.length > 0 || ignored.length > 0 || annotationErrors.length > 0;

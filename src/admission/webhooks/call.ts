@@ -2,6 +2,7 @@ import { UnreadableAnswer } from '../../client/webhook-review.ts';
 import { WebhookError } from '../../client/webhook-client.ts';
 import { UnusableAddress } from '../../client/webhook-route.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { AskedPlugin } from '../../registry/step-observer.ts';
 import { type ApiError, isApiError, badRequest, internalError, timeout, webhookDenied } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { stringifyJson } from '../../encoding/json.ts';
@@ -98,19 +99,21 @@ function fail(webhookName: string, failure: string, error: unknown, code?: numbe
   throw new CallFailure(webhookName, `${error instanceof UnreadableAnswer ? CALL : failure}: ${(error as Error).message}`, code);
 }
 
-/** Counts a call by what it comes to; `call` may throw what `outcomeOf` understands. */
+/** Counts a call by what it comes to; `call` may throw what `outcomeOf` understands. `read`: the object that it may change, for an observer. */
 export async function counted<T>(
   metrics: AdmissionMetrics,
   type: WebhookType,
   { webhook }: Invocation,
   attributes: AdmissionAttributes,
   call: () => Promise<T>,
+  read?: () => object | undefined,
 ): Promise<T> {
   const { name, failurePolicy } = webhook.spec;
   const { operation, context } = attributes;
   const beganMs = performance.now();
   const part = type === 'validating' ? 'validating-webhook' : 'mutating-webhook';
   context.waitsFor = part;
+  const tell = context.observer?.asks(stepOf(type, webhook), read);
   const end = (code: number, isRejected: boolean): void => {
     const durationMs = performance.now() - beganMs;
     metrics.webhookCalled(name, type, operation, durationMs, code, isRejected);
@@ -120,6 +123,7 @@ export async function counted<T>(
   try {
     const result = await call();
     end(200, false);
+    tell?.();
     return result;
   } catch (error) {
     if (error instanceof CallFailure) {
@@ -131,9 +135,16 @@ export async function counted<T>(
       metrics.webhookRejected(name, type, operation, error instanceof WebhookRefusal ? 'no_error' : 'apiserver_internal_error', code);
       end(code, true);
     }
+    tell?.(error instanceof WebhookRefusal ? error.denial : error);
     throw error;
   }
 }
+
+const stepOf = (type: WebhookType, { configuration, spec }: Invocation['webhook']): AskedPlugin => ({
+  plugin: type === 'validating' ? 'ValidatingAdmissionWebhook' : 'MutatingAdmissionWebhook',
+  step: type === 'validating' ? 'validate' : 'mutate',
+  hook: { type: 'webhook', name: spec.name, from: configuration },
+});
 
 /**
  * What a call that threw comes to: undefined where it is let pass. `onOpen` is told then. A request whose time is over is not carried on.

@@ -84,7 +84,7 @@ async function ask(
   const place = `round_${round}_index_${invocation.index}`;
   let mutated = false;
   try {
-    mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
+    const call = async (): Promise<boolean> => {
       const shown = await write.in(invocation.view);
       const isFirst = attributes.reinvocation === undefined;
       const response = await callWebhook(invocation, attributes, requested, shown, true);
@@ -95,7 +95,8 @@ async function ask(
       const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
       context.annotateAudit(PATCH + place, withNumbersAsWritten(stringifyJson(told)), 'Request');
       return applied.hasChanged;
-    });
+    };
+    mutated = await counted(metrics, 'admit', invocation, attributes, call, () => write.object);
   } catch (error) {
     const refusal = outcomeOf(error, invocation, attributes, () => {
       metrics.webhookFailedOpen(spec.name, 'admit');

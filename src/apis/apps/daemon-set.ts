@@ -47,7 +47,7 @@ const STATUS: StatusCounts = {
 /** One pod of a template on every node. */
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   validatesFinalizerNames: true,
-  bookmark: { annotations: { [TEMPLATE_GENERATION]: '0' } },
+  emptyObject: { annotations: { [TEMPLATE_GENERATION]: '0' } },
   generation: 'spec',
 
   table: { unlistedAnnotation: TEMPLATE_GENERATION },

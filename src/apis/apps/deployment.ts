@@ -68,7 +68,7 @@ const updateRules: UpdateRules<Deployment> = {
 
 /** Pods by way of ReplicaSets, which replace one another when the template changes. */
 export const deployments = defineResource<Deployment>('apps/v1/deployments', {
-  bookmark: { spec: { replicas: 0 } },
+  emptyObject: { spec: { replicas: 0 } },
   ...updateRules,
   generation: 'spec',
 

@@ -46,7 +46,7 @@ const updateRules: UpdateRules<ReplicaSet> = {
 
 /** So many pods of one template, whichever they are. */
 export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
-  bookmark: { spec: { replicas: 0 } },
+  emptyObject: { spec: { replicas: 0 } },
   ...updateRules,
   generation: 'spec',
 

@@ -95,7 +95,7 @@ const updateRules: UpdateRules<StatefulSet> = {
 
 /** Pods with names, and claims, that stay theirs when they are replaced. */
 export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', {
-  bookmark: { spec: { replicas: 0 } },
+  emptyObject: { spec: { replicas: 0 } },
   ...updateRules,
   naming: { errors: labelName },
   generation: 'spec',

@@ -1,9 +1,5 @@
-import { apiServices } from '../../apis/apiregistration/api-service.ts';
-import type { ServiceAllocators } from '../../apis/core/service/allocation.ts';
 import { featuresWhere } from '../../apis/features.ts';
-import { definitionsWithRules } from '../../extensions/rules/definition-rules.ts';
-import { kubeKinds } from '../../kube/kinds.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import { storedKinds } from '../../compose/stored-kinds.ts';
 import { codecOf, customCodec } from '../../registry/stored-codec.ts';
 import { type StoredCodec, jsonCodec } from '../../storage/codec.ts';
 import type { UpstreamEncoding } from '../../storage/encoding/upstream-codec.ts';
@@ -29,7 +25,7 @@ interface Codecs {
 /** Values of one store as the other keeps them; undefined for what is not to be taken along. */
 export function storedConversion({ keyPrefix, from, to }: ConversionOptions): (stored: Stored) => Buffer | undefined {
   const builtIn = new Map<string, Codecs>();
-  for (const definition of builtInKinds()) {
+  for (const definition of storedKinds({ features: featuresWhere(() => true), allowsPrivileged: true })) {
     const { prefix } = definition.storage;
     if (!builtIn.has(prefix)) builtIn.set(prefix, { from: codecOf(definition, from), to: codecOf(definition, to) });
   }
@@ -57,15 +53,3 @@ const customJson: StoredCodec = {
   },
   toClientBytes: jsonCodec.toClientBytes.bind(jsonCodec),
 };
-
-/** All that a server may have stored, whichever features it had. Only their encodings are used: services get no addresses here. */
-const builtInKinds = (): ResourceDefinition[] => [
-  ...kubeKinds({
-    allocators: {} as ServiceAllocators,
-    eventTtlSeconds: 0,
-    now: () => new Date(),
-    settings: { features: featuresWhere(() => true), allowsPrivileged: true },
-  }),
-  definitionsWithRules(),
-  apiServices as ResourceDefinition,
-];

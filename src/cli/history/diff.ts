@@ -1,75 +1,115 @@
+import { stringifyUnescaped } from '../../encoding/json.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { changedFields } from '../../history/change-fields.ts';
+import { printedFields } from '../../history/change-fields.ts';
 import type { RecordedResource } from '../../history/flight-format.ts';
-import type { ChangeFilter, FlightReader } from '../../history/flight-reader.ts';
-import { pathText } from '../../history/object-delta.ts';
+import type { ChangedField, HistorySource, ObjectChange } from '../../history/history-source.ts';
+import { splitKey } from '../../history/resource-choice.ts';
 import { CommandError } from '../../options/command-error.ts';
 import type { Output } from '../command.ts';
 import { readOwnFlags } from '../commands/own-flags.ts';
-import { valueText } from './log.ts';
-import { parseMoment } from './recorded-times.ts';
-import { endOf, filterOf, objectText, readChoice, withRecording } from './recording.ts';
+import { fieldSegments, hiddenFields } from './change-text.ts';
+import { NAMESPACE_FLAG, SOURCE_FLAGS, SOURCE_HELP, TIME_HELP, readChoice, readsJson, shortText, textFlag, withHistory } from './history-flags.ts';
+import { parseTime } from './moments.ts';
+import { Screen, type Style } from './screen.ts';
 
-interface Versions {
+interface Difference {
   resource: RecordedResource;
   key: string;
   before: JsonObject | undefined;
   after: JsonObject | undefined;
+  fields: ChangedField[];
 }
 
-/** `binnacle diff --file FILE --from T --to T`: what was other at the second moment, by object. */
+/** `binnacle diff --from T --to T`: what was other at the second moment, as a tree. */
 export async function diff(args: readonly string[], output: Output): Promise<void> {
   const { values, positionals } = readOwnFlags(args, {
-    file: { type: 'string', short: 'f' },
-    namespace: { type: 'string', short: 'n' },
+    ...SOURCE_FLAGS,
+    ...NAMESPACE_FLAG,
     from: { type: 'string' },
     to: { type: 'string' },
+    output: { type: 'string', short: 'o' },
   });
-  const { from, to } = values as { from?: string; to?: string };
+  const [from, to] = [textFlag(values, 'from'), textFlag(values, 'to')];
   if (from === undefined) throw new CommandError('name the first moment: --from 10:00, or --from=-5m');
-  const filter = filterOf(readChoice('binnacle diff', positionals, values['namespace'] as string | undefined));
-  await withRecording(values['file'] as string | undefined, async (reader) => {
-    const endMs = await endOf(reader);
-    const fromMs = parseMoment('--from', from, endMs);
-    const toMs = to === undefined ? Infinity : parseMoment('--to', to, endMs);
+  const choice = readChoice('binnacle diff', positionals, textFlag(values, 'namespace'));
+  const isJson = readsJson(values);
+  const screen = new Screen(output);
+  await withHistory(values, async (source) => {
+    const endMs = await source.endMs();
+    const fromMs = parseTime('--from', from, endMs);
+    const toMs = to === undefined ? Infinity : parseTime('--to', to, endMs);
     if (toMs < fromMs) throw new CommandError('--to is before --from');
-    const changed = await versionsBetween(reader, filter, fromMs, toMs);
-    for (const each of changed) for (const line of linesOf(each)) output.stdout(`${line}\n`);
+    const changed = await differences(source.changes({ ...choice, fromMs: fromMs + 1, toMs }));
+    if (isJson) for (const each of changed) screen.raw(stringifyUnescaped(jsonOf(each)));
+    else showTree(screen, changed);
+    await screen.end();
     if (changed.length === 0) output.stderr('Nothing changed between these two moments.\n');
   });
 }
 
 /** Every object that was other at the end, as it was at both moments. */
-async function versionsBetween(reader: FlightReader, filter: ChangeFilter, fromMs: number, toMs: number): Promise<Versions[]> {
-  const changed = new Map<string, Versions>();
-  for await (const { timeMs, resource, key, before, after, isInitial } of reader.changes(filter)) {
-    if (timeMs > toMs) break;
+async function differences(changes: ReturnType<HistorySource['changes']>): Promise<Difference[]> {
+  const touched = new Map<string, { first: ObjectChange; last: ObjectChange }>();
+  for await (const change of changes) {
     // What was there when the recording began was there before.
-    if (timeMs <= fromMs || isInitial) continue;
-    const id = `${resource.group} ${resource.plural} ${key}`;
-    const known = changed.get(id);
-    if (known) known.after = after;
-    else changed.set(id, { resource, key, before, after });
+    if (change.type === 'seen') continue;
+    const id = `${change.resource.group} ${change.resource.plural} ${change.key}`;
+    const known = touched.get(id);
+    if (known) known.last = change;
+    else touched.set(id, { first: change, last: change });
   }
-  return [...changed.values()].filter(({ before, after }) => (before === undefined) !== (after === undefined) || changedFields(before, after).length > 0);
+  const found: Difference[] = [];
+  for (const { first, last } of touched.values()) {
+    const { before } = await first.versions();
+    const { after } = await last.versions();
+    const fields = printedFields(before, after);
+    const isOther = (before === undefined) !== (after === undefined) || (before !== undefined && fields.length > 0);
+    if (isOther) found.push({ resource: first.resource, key: first.key, before, after, fields });
+  }
+  return found;
 }
 
-function linesOf({ resource, key, before, after }: Versions): string[] {
-  const name = objectText(resource, key);
-  if (before === undefined) return [`+ ${name}`];
-  if (after === undefined) return [`- ${name}`];
-  return [`~ ${name}`, ...changedFields(before, after).map(({ path, from, to }) => `    ${pathText(path)}: ${valueText(from)} → ${valueText(to)}`)];
+/** Namespaces, in them objects, in them fields. */
+function showTree(screen: Screen, changed: readonly Difference[]): void {
+  const byNamespace = new Map<string, Difference[]>();
+  for (const each of changed) {
+    const { namespace } = splitKey(each.key);
+    byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), each]);
+  }
+  for (const [namespace, objects] of [...byNamespace].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    screen.line([namespace === '' ? '(cluster)' : namespace, 'name']);
+    for (const [index, each] of objects.entries()) showObject(screen, each, index === objects.length - 1);
+  }
 }
 
-export const diffHelp = (program: string): string => `Shows what was other at a later moment of a recording than at an earlier one: objects that came (+),
-went (-) and changed (~), with the fields from what to what.
+function showObject(screen: Screen, { resource, key, before, after, fields }: Difference, isLast: boolean): void {
+  const [sign, style]: [string, Style] = before === undefined ? ['+', 'added'] : after === undefined ? ['-', 'removed'] : ['~', 'time'];
+  screen.line([isLast ? '└── ' : '├── ', 'faint'], [`${sign} `, style], [shortText(resource, key)]);
+  if (sign !== '~') return;
+  for (const [index, field] of hiddenFields(resource, fields).entries()) {
+    const branch = index === fields.length - 1 ? '└── ' : '├── ';
+    screen.line([`${isLast ? '    ' : '│   '}${branch}`, 'faint'], ...fieldSegments(field));
+  }
+}
+
+const jsonOf = ({ resource: { group, version, plural }, key, before, after, fields }: Difference): JsonObject => ({
+  type: before === undefined ? 'created' : after === undefined ? 'deleted' : 'modified',
+  group,
+  version,
+  resource: plural,
+  key,
+  fields: fields.map(({ path, from, to }) => ({ path, from: from ?? null, to: to ?? null })),
+});
+
+export const diffHelp = (program: string): string => `Shows what was other at a later moment than at an earlier one, as a tree: objects that came (+), went (-)
+and changed (~), with the fields from what to what.
 
 Usage:
-  ${program} --file flight.bin --from 10:00 [--to 10:05] [TYPE | TYPE/NAME | TYPE NAME] [flags]
+  ${program} --from 10:00 [--to 10:05] [TYPE | TYPE/NAME | TYPE NAME] [flags]
 
 Flags:
-  -f, --file string         a recording of \`binnacle record\`
-  -n, --namespace string    of one namespace; default: all
-      --from, --to string   10:05, 10:05:30, 2026-01-31T10:05:00Z, or --from=-5m for five minutes
-                            before the end of the recording; --to is the end where it is not given
+${SOURCE_HELP}  -n, --namespace string    of one namespace; default: all
+      --from, --to string   ${TIME_HELP};
+                            --to is the end where it is not given
+  -o json                   one object of JSON a line, with all values in full
 `;

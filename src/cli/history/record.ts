@@ -1,33 +1,32 @@
-import { homedir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
-import { loadUserKubeconfig } from '../../client/kubeconfig.ts';
-import { ClusterClient } from '../../history/cluster-client.ts';
+import { resolve } from 'node:path';
+import type { ClusterClient } from '../../history/cluster-client.ts';
 import { ClusterRecorder } from '../../history/cluster-recorder.ts';
 import type { RecordedResource } from '../../history/flight-format.ts';
 import { FlightWriter } from '../../history/flight-writer.ts';
 import { CommandError } from '../../options/command-error.ts';
 import { noArguments, readOwnFlags } from '../commands/own-flags.ts';
 import type { Output } from '../command.ts';
+import { connect } from './history-flags.ts';
 
 const STATUS_INTERVAL_MS = 1_000;
 const MIB = 1024 * 1024;
 const DEFAULT_MEMORY_MIB = 256;
+const DEFAULT_MIB_PER_SECOND = 16;
 /** They say little, and are renewed every few seconds. */
 const USUALLY_LEFT_OUT = 'leases.coordination.k8s.io';
 const SECRETS = 'secrets';
 
 interface RecordFlags {
   file: string;
-  kubeconfig: string;
-  context: string | undefined;
   leftOut: ReadonlySet<string>;
   memoryBytes: number;
+  maxBytesPerSecond: number;
 }
 
 /** `binnacle record -o FILE`: watches all resources of a cluster and writes every version of every object to a file, until it is interrupted. */
 export async function record(args: readonly string[], output: Output): Promise<void> {
-  const flags = readFlags(args);
-  const client = new ClusterClient(await connectTo(flags));
+  const { values, flags } = readFlags(args);
+  const client = await connect(values, 'binnacle-record', flags.maxBytesPerSecond);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
@@ -39,7 +38,7 @@ export async function record(args: readonly string[], output: Output): Promise<v
   }
 }
 
-function readFlags(args: readonly string[]): RecordFlags {
+function readFlags(args: readonly string[]): { values: ReturnType<typeof readOwnFlags>['values']; flags: RecordFlags } {
   const { values, positionals } = readOwnFlags(args, {
     output: { type: 'string', short: 'o' },
     kubeconfig: { type: 'string' },
@@ -47,29 +46,26 @@ function readFlags(args: readonly string[]): RecordFlags {
     secrets: { type: 'boolean', default: false },
     exclude: { type: 'string', default: USUALLY_LEFT_OUT },
     'max-memory-mib': { type: 'string', default: String(DEFAULT_MEMORY_MIB) },
+    'max-mib-per-second': { type: 'string', default: String(DEFAULT_MIB_PER_SECOND) },
   });
   noArguments('binnacle record', positionals);
-  const memoryMib = Number(values['max-memory-mib']);
-  if (!(memoryMib >= 1)) throw new CommandError(`--max-memory-mib takes a number from 1 on, got ${JSON.stringify(values['max-memory-mib'])}`);
+  const memoryMib = mebibytes('max-memory-mib', values['max-memory-mib'], 1);
+  const mibPerSecond = mebibytes('max-mib-per-second', values['max-mib-per-second'], 0.01);
   if (values['output'] === undefined) throw new CommandError('name the file to write: binnacle record -o flight.bin');
   const leftOut = String(values['exclude']).split(',').filter(Boolean);
-  return {
+  const flags = {
     file: resolve(String(values['output'])),
-    kubeconfig: String(values['kubeconfig'] ?? defaultKubeconfig()),
-    context: values['context'] === undefined ? undefined : String(values['context']),
     leftOut: new Set(values['secrets'] ? leftOut : [...leftOut, SECRETS]),
     memoryBytes: memoryMib * MIB,
+    maxBytesPerSecond: mibPerSecond * MIB,
   };
+  return { values, flags };
 }
 
-const defaultKubeconfig = (): string => process.env['KUBECONFIG']?.split(delimiter).find(Boolean) ?? join(homedir(), '.kube', 'config');
-
-async function connectTo({ kubeconfig, context }: RecordFlags): ReturnType<typeof loadUserKubeconfig> {
-  try {
-    return await loadUserKubeconfig(kubeconfig, context);
-  } catch (error) {
-    throw new CommandError(`cannot use the kubeconfig: ${(error as Error).message}`);
-  }
+function mebibytes(flag: string, value: unknown, least: number): number {
+  const number = Number(value);
+  if (!(number >= least)) throw new CommandError(`--${flag} takes a number from ${least} on, got ${JSON.stringify(value)}`);
+  return number;
 }
 
 async function recordUntil(signal: AbortSignal, client: ClusterClient, flags: RecordFlags, output: Output): Promise<void> {
@@ -126,6 +122,7 @@ Flags:
       --exclude string         resources to leave out, comma separated (default ${USUALLY_LEFT_OUT})
       --max-memory-mib 256     for the versions that differences are made against; beyond it,
                                objects are written as a whole
+      --max-mib-per-second 16  what is received at most; what comes faster waits at the server
 
 Then: binnacle log --file flight.bin deploy/web -n shop
 `;

@@ -1,5 +1,6 @@
 import type { SubresourceAction } from '../../apis/define.ts';
 import type { Binding, Pod } from '../../apis/facts/types/core-v1.ts';
+import type { SubresourceCall } from '../../registry/definition.ts';
 import type { ReviewHandler } from '../../registry/review-store.ts';
 import type { ResourceStore } from '../../registry/store.ts';
 import { badRequest, conflict, unknownError } from '../../api/errors.ts';
@@ -16,12 +17,12 @@ export interface BindingOptions {
 
 /** POST pods/binding: a scheduler says where a pod is to run (pkg/registry/core/pod/storage/storage.go BindingREST). */
 export const podBinding = (options: BindingOptions): SubresourceAction => ({
-  async create({ namespace, name, body, dryRun, store, admit }) {
+  async create({ namespace, name, body, dryRun, context, store, admit }) {
     const binding = body as Binding;
     if (binding.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
     validateBinding(binding);
     await admit();
-    await assignPod(store as unknown as ResourceStore<Pod>, namespace, binding, dryRun, options);
+    await assignPod({ pods: store as unknown as ResourceStore<Pod>, namespace, context, dryRun }, binding, options);
     return success();
   },
 });
@@ -29,10 +30,10 @@ export const podBinding = (options: BindingOptions): SubresourceAction => ({
 /** POST bindings: the same, from before subresources. Its uid is no precondition. */
 export const formerBinding =
   (pods: ResourceStore<Pod>, options: BindingOptions): ReviewHandler<Binding> =>
-  async (binding, _context, namespace, dryRun) => {
+  async (binding, context, namespace, dryRun) => {
     validateBinding(binding);
     const { uid: _uid, ...metadata } = binding.metadata;
-    await assignPod(pods, namespace, { ...binding, metadata }, dryRun, options);
+    await assignPod({ pods, namespace, context, dryRun }, { ...binding, metadata }, options);
     return success() as Binding;
   };
 
@@ -44,13 +45,11 @@ function validateBinding({ target }: Binding): void {
   if (!errors.isEmpty) throw unknownError(summarize(errors.list));
 }
 
-async function assignPod(
-  pods: ResourceStore<Pod>,
-  namespace: string,
-  { metadata, target }: Binding,
-  dryRun: boolean,
-  { isEnabled, now }: BindingOptions,
-): Promise<void> {
+interface Assignment extends Pick<SubresourceCall, 'namespace' | 'context' | 'dryRun'> {
+  pods: ResourceStore<Pod>;
+}
+
+async function assignPod({ pods, namespace, context, dryRun }: Assignment, { metadata, target }: Binding, { isEnabled, now }: BindingOptions): Promise<void> {
   const { name = '', uid, resourceVersion, annotations, labels } = metadata;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   const assign = (pod: Pod): void => {
@@ -62,7 +61,7 @@ async function assignPod(
     if (labels && isEnabled('PodTopologyLabelsAdmission')) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
     setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, now());
   };
-  await pods.amend(namespace, name, assign, { dryRun, preconditions });
+  await pods.amend(namespace, name, assign, { context, subresource: 'binding', dryRun, preconditions });
 }
 
 function whyNotAssignable({ metadata, spec }: Pod): string | undefined {

@@ -115,7 +115,7 @@ async function markAndDelete({ call, pods, now }: Deletion, options: DeleteOptio
     checkPreconditions(options, pod);
     setPodCondition(pod, { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }, now());
   };
-  const marked = await pods.amend(namespace, name, mark, { dryRun: false, preconditions: {} });
+  const marked = await pods.amend(namespace, name, mark, { context, subresource: 'eviction', dryRun: false, preconditions: {} });
   const insists = options.preconditions?.resourceVersion !== undefined;
   await pods.delete(context, namespace, name, insists ? atVersionOf(options, marked) : options);
 }

@@ -2,7 +2,7 @@ import { counter, gauge, histogram } from '../declaration.ts';
 
 const PAUSE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What upstream has no metric for: the event loop, the garbage collector, memory of V8, and the embedded store. */
+/** What upstream has no metric for: the event loop, the garbage collector, memory of V8, the embedded store, and the history. */
 export const binnacleMetrics = {
   binnacle_event_loop_delay_seconds: histogram('ALPHA', 'Seconds by which turns of the event loop came late.', PAUSE_BUCKETS),
   binnacle_event_loop_delay_max_seconds: gauge('ALPHA', 'The latest that a turn of the event loop came since the last scrape, in seconds.'),
@@ -11,6 +11,11 @@ export const binnacleMetrics = {
   binnacle_heap_limit_bytes: gauge('ALPHA', 'The most memory that the JavaScript heap may take, in bytes.', [], { isPerProcess: true }),
   binnacle_external_memory_bytes: gauge('ALPHA', 'Memory outside of the JavaScript heap that its objects hold: buffers, in bytes.', [], { isPerProcess: true }),
   binnacle_open_handles: gauge('ALPHA', 'What keeps the event loop alive, by kind: sockets, servers, timers.', ['kind'], { isPerProcess: true }),
+  binnacle_history_changes_total: counter('ALPHA', 'Changes that the history has recorded since the server was started.', [], { isLazy: true }),
+  binnacle_history_pruned_changes_total: counter('ALPHA', 'Changes that the history no longer keeps, since the server was started.', [], { isLazy: true }),
+  binnacle_history_queued_changes: gauge('ALPHA', 'Changes that are committed and not in the history yet.', [], { isLazy: true }),
+  binnacle_history_objects: gauge('ALPHA', 'Objects of which the history keeps changes.', [], { isLazy: true }),
+  binnacle_history_size_bytes: gauge('ALPHA', 'Bytes of the blocks of the history, compressed.', [], { isLazy: true }),
   binnacle_storage_free_bytes: gauge('ALPHA', 'Part of the file of the store that holds nothing now, and is used before the file grows.', [], { isLazy: true }),
   binnacle_storage_free_pages: gauge('ALPHA', 'Pages of the file of the store that hold nothing now.', [], { isLazy: true }),
   binnacle_storage_pages: gauge('ALPHA', 'Pages of the file of the store.', [], { isLazy: true }),

@@ -21,6 +21,7 @@ const shown = {
     'Seats that a level could have used, as a part of its own, by nanoseconds.',
     [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6],
     ['priority_level'],
+    { isWeighted: true },
   ),
   apiserver_flowcontrol_demand_seats_average: gauge('ALPHA', 'Seats that a level could have used in the last period, on average.', ['priority_level'], {
     isPerProcess: true,
@@ -53,18 +54,21 @@ const shown = {
     'Requests served or waiting, as a part of those there is room for, by nanoseconds.',
     [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1],
     ['priority_level', 'phase'],
+    { isWeighted: true },
   ),
   apiserver_flowcontrol_priority_level_seat_utilization: histogram(
     'ALPHA',
     'Seats taken, as a part of those there are, by nanoseconds.',
     [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],
     ['priority_level', 'phase'],
+    { isWeighted: true },
   ),
   apiserver_flowcontrol_read_vs_write_current_requests: histogram(
     'ALPHA',
     'Requests served or waiting, as a part of the limit of their kind, by nanoseconds.',
     [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],
     ['phase', 'request_kind'],
+    { isWeighted: true },
   ),
   apiserver_flowcontrol_rejected_requests_total: counter('BETA', 'Requests refused by priority and fairness, by reason.', [
     'priority_level',

@@ -8,6 +8,10 @@ export const binnacle = flagSet('Binnacle', {
     file,
     'CSV file of passwords: password,user,uid,"group1,group2". Prefer tokens or certificates: a password goes along with every request.',
   ),
+  console: flag(
+    bool,
+    'Serves a page at /console/ that shows the API server live. `binnacle up` does, and prints a link that signs in. Not with --workers. See docs/console.md.',
+  ),
   controllers: flag(
     strings,
     `Controllers to run in this process, for a cluster that has no kube-controller-manager: names, '*' for all, -name for all but that one. \`binnacle up\` runs all.
@@ -21,6 +25,18 @@ Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
   'heap-limit-mib': flag(
     int,
     'With --supervised: how large the heap of JavaScript objects may become before V8 ends the server process, which is then started again. 0 leaves it to Node, which takes half of the memory of the machine, and 4 GiB at the most.',
+  ),
+  history: flag(
+    string,
+    'Keeps every version of every object, with who made it, for so long (24h), up to so many bytes (256Mi), or both (24h,256Mi): see docs/history.md. Empty for no history, as by default; `binnacle up` keeps 24h,64Mi.',
+  ),
+  'history-exclude': flag(strings, 'Resources of which no history is kept: resource.group, or the resource alone for the core group.', {
+    default: ['leases.coordination.k8s.io', 'events'],
+  }),
+  'history-secrets': flag(
+    string,
+    'What the history keeps of the values in Secrets: keys (only which of them changed), hashed (hashes, by which equal values can be told), or encrypted (with the provider that --encryption-provider-config has for secrets).',
+    { default: 'keys' },
   ),
   'livez-stall-limit': flag(
     duration,

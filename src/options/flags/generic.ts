@@ -42,10 +42,11 @@ export const generic = flagSet('generic', {
   'shutdown-delay-duration': flag(duration, 'How long to go on serving, with /readyz failing, after the signal to stop.'),
   'shutdown-send-retry-after': flag(bool, 'While shutting down, keep listening and answer 429 with Retry-After until the requests in flight have ended.'),
   'shutdown-watch-termination-grace-period': flag(duration, 'How long to wait at shutdown for watches to end by themselves.'),
-  'storage-initialization-timeout': flag(duration, 'How long /readyz may wait for the store at start.', {
-    default: 60_000,
-    noEffect: 'the stores are read before the server listens, however long that takes',
-  }),
+  'storage-initialization-timeout': flag(
+    duration,
+    'How long the start waits for resources to be read from the store. Those that the server itself needs, such as roles, are waited for however long that takes; requests for others are answered 429 until they are there.',
+    { default: 60_000 },
+  ),
   'strict-transport-security-directives': flag(
     strings,
     'Directives of the Strict-Transport-Security header, such as max-age=31536000,includeSubDomains,preload. Empty: no header.',

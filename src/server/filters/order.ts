@@ -12,6 +12,7 @@ export const FILTER_ORDER = [
   'requestInfo',
   'refusedRequests', // --supervised
   'requestRecord', // a server in a test's own process
+  'consoleRecord', // --console, while somebody is signed in
   'httpLog', // only when someone listens
   'slowRequests',
   'retryAfter', // --shutdown-send-retry-after
@@ -25,11 +26,13 @@ export const FILTER_ORDER = [
   'timeout',
   'cors', // --cors-allowed-origins
   'catchUp', // --workers
+  'console', // --console; the page and signing in are for everybody
   'authentication',
   'tracing', // --tracing-config-file; behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'refusedRequestsOfUser', // --supervised
   'impersonation', // is authorized itself, then replaces the user for all that follows
+  'readOnly', // binnacle replay
   'faults', // --fault-config-file, or a test; behind impersonation, since rules name users
   'concurrencyLimit', // priority and fairness, or --max-requests-inflight in its place
   'authorization',

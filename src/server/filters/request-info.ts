@@ -16,5 +16,5 @@ const LONG_RUNNING_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'po
 export function isLongRunning(info: RequestInfo): boolean {
   if (LONG_RUNNING_VERBS.has(info.verb)) return true;
   if (info.isResourceRequest) return info.subresource !== '' && LONG_RUNNING_SUBRESOURCES.has(info.subresource);
-  return info.path.startsWith('/debug/pprof/') || info.path.startsWith('/debug/v8/');
+  return info.path.startsWith('/debug/pprof/') || info.path.startsWith('/debug/v8/') || info.path === '/console/requests';
 }

@@ -19,10 +19,12 @@ import type { FilterName } from './order.ts';
 import { type RequestFault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
+import { withReadOnly } from './read-only.ts';
 import { withRefusedRequests } from './refused-requests.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
+import { type RequestObserver, withRequestObserver } from './request-observer.ts';
 import { withRetryAfter } from './retry-after.ts';
 import { type RequestLog, withSlowRequests } from './slow-requests.ts';
 import { withTimeout } from './timeout.ts';
@@ -65,18 +67,37 @@ export interface StandardFilterOptions {
   compressesResponses?: boolean;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
+  /** `--console` */
+  console?: ConsoleFilters | undefined;
   /** StorageVersionAPI */
   storageVersions?: StorageVersionBarrier | undefined;
   /** Sends requests on that only other servers can serve; absent where nobody does. */
   peers?: Filter | undefined;
+  /** Where there is nothing to be written to: what is said to whoever tries. */
+  readOnlyRefusal?: string | undefined;
   /** Of those that only tests have; absent from all other servers. */
-  testFilters?: Partial<Record<'requestRecord' | 'faults', Filter>> | undefined;
+  testFilters?: { observe?: RequestObserver; faults?: Filter } | undefined;
+}
+
+/** What `--console` adds. */
+export interface ConsoleFilters {
+  observe: RequestObserver;
+  /** Serves what needs no authentication. Is given what audits requests, since it stands in front of it. */
+  serve(auditing: FrontAuditing): Filter;
+}
+
+/** For those who answer in front of the audit filter. */
+export interface FrontAuditing {
+  audit: Filter | undefined;
+  /** Records a request that is about to be refused. */
+  onRefused: ((request: IncomingRequest) => void) | undefined;
 }
 
 /** The filters of a server with these options; what is switched off is left out of the chain. */
 export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
-  const { audit, metrics, signals } = options;
+  const { audit, metrics, signals, testFilters } = options;
   const onRefused = audit && ((request: IncomingRequest): void => auditRefusal(audit.auditor, request));
+  const auditFilter = audit && withAudit(audit);
   const refused = options.refusedFingerprints && withRefusedRequests(options.refusedFingerprints);
   return {
     auditId: withAuditId({ isAuditing: audit !== undefined }),
@@ -97,10 +118,15 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     timeout: withTimeout(metrics, options.requests),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     ...(options.catchUp && { catchUp: withCatchUp(options.catchUp) }),
+    ...(options.console && {
+      consoleRecord: withRequestObserver(options.console.observe),
+      console: options.console.serve({ audit: auditFilter, onRefused }),
+    }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
-    ...(audit && { audit: withAudit(audit) }),
+    ...(auditFilter && { audit: auditFilter }),
     impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true, metrics),
+    ...(options.readOnlyRefusal !== undefined && { readOnly: withReadOnly(options.readOnlyRefusal) }),
     concurrencyLimit: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
       : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
@@ -112,7 +138,8 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.storageVersions && { storageVersions: withStorageVersionBarrier(options.storageVersions) }),
     ...(options.peers && { peers: options.peers }),
     requestMetrics: withRequestMetrics(metrics),
-    ...options.testFilters,
+    ...(testFilters?.observe && { requestRecord: withRequestObserver(testFilters.observe) }),
+    ...(testFilters?.faults && { faults: testFilters.faults }),
   };
 }
 

@@ -17,6 +17,7 @@ const JSON_FORM: OutputForm = { mediaType: JSON_TYPE, isPretty: false, transform
 export function errorWriter(encode?: (mediaType: MediaType, status: Status) => Buffer): ErrorWriter {
   return (request, error) => {
     const form = formOf(request);
+    request.errorMessage = error.status.message ?? '';
     setRetryAfter(request, error);
     if (form === undefined) return request.exchange.respond(error.code, { 'content-type': JSON_TYPE }, prettyJson(error.status));
     request.audit?.responseStatus(error.status);
@@ -51,6 +52,7 @@ function setRetryAfter(request: ServerRequest, { status }: ApiError): void {
 
 /** For the few errors that upstream writes as JSON whatever the client accepts. */
 export function writeJsonError(request: ServerRequest, error: ApiError): void {
+  request.errorMessage = error.status.message ?? '';
   setRetryAfter(request, error);
   request.audit?.responseStatus(error.status);
   request.exchange.respond(error.code, { 'content-type': JSON_TYPE, 'x-content-type-options': 'nosniff' }, `${JSON.stringify(error.status)}\n`);

@@ -10,6 +10,8 @@ import type { CacheImage } from './image.ts';
 export interface ObjectCache {
   /** Resolves once the first load is in; rejects when it failed. */
   readonly ready: Promise<void>;
+  /** Whether the first load is in. */
+  readonly isLoaded: boolean;
   /** Whether it is as the engine's watch has it: not before the first load, nor while it is loaded anew after a gap. */
   readonly isSynced: boolean;
   /** The newest revision this cache has seen, its own resource's or not. */
@@ -40,6 +42,9 @@ export interface ObjectCache {
    * revision has been delivered.
    */
   onProgress(listener: (revision: number) => void): Subscription;
+
+  /** Tries a first load that has failed again. */
+  retryLoad(): Promise<void>;
 
   /** Reads the store anew. Watches end, as those whose history is gone, and begin anew. */
   reload(): Promise<void>;

@@ -53,6 +53,7 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
   /** The tree is the state of every revision from here to the newest. */
   #changedAt = 0;
   #loadedRevision = 0;
+  #isLoaded = false;
   #sequence = 0;
   /** Taken in, and not yet told to watchers. */
   #unannounced: CacheChange[] = [];
@@ -76,6 +77,10 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     this.ready = feed.add(prefix, this);
     // Whoever waits for it is told; if nobody does, it must not end the process.
     this.ready.catch(() => undefined);
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   get isSynced(): boolean {
@@ -229,6 +234,7 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     this.#memory = memory;
     this.#changedAt = revision;
     this.#loadedRevision = revision;
+    this.#isLoaded = true;
     this.#history.restart(revision);
     this.#snapshots.clear();
     this.#indexes.clear();
@@ -236,6 +242,10 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
     this.#early = undefined;
     for (const event of early) this.apply(event);
     this.announce();
+  }
+
+  retryLoad(): Promise<void> {
+    return this.#feed.add(this.#prefix, this);
   }
 
   async reload(): Promise<void> {

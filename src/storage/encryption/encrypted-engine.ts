@@ -7,6 +7,8 @@ import {
   type Engine,
   type RangeResult,
   type RangeOptions,
+  type KeptChanges,
+  type KeptEvent,
   type Stored,
   type StoredEvent,
   type Subscription,
@@ -97,6 +99,22 @@ class EncryptedEngine implements Engine {
     return this.#engine.currentRevision();
   }
 
+  get keptChanges(): KeptChanges | undefined {
+    const kept = this.#engine.keptChanges;
+    return (
+      kept && {
+        since: kept.since,
+        recover: async () => Promise.all((await kept.recover()).map((event) => this.#openedKept(event))),
+        release: (revision) => kept.release(revision),
+      }
+    );
+  }
+
+  async #openedKept(event: KeptEvent): Promise<KeptEvent> {
+    const { key, value, previous } = event;
+    return { ...event, value: value && (await this.#open(key, value)).value, previous: previous && (await this.#open(key, previous)).value };
+  }
+
   compact(revision: number): Promise<void> {
     return this.#engine.compact(revision);
   }
@@ -155,12 +173,14 @@ class EncryptedEngine implements Engine {
 /** A promise only where one of them is: most are there at once. */
 const allOf = <T>(items: (T | Promise<T>)[]): T[] | Promise<T[]> => (items.some((item) => item instanceof Promise) ? Promise.all(items) : (items as T[]));
 
-const withValues = ({ type, key, revision }: StoredEvent, opened: Opened | undefined, previous: Stored | undefined): StoredEvent => ({
+const withValues = ({ type, key, revision, annotation, timeMs }: StoredEvent, opened: Opened | undefined, previous: Stored | undefined): StoredEvent => ({
   type,
   key,
   revision,
   value: opened?.value,
   previous,
+  ...(annotation && { annotation }),
+  ...(timeMs !== undefined && { timeMs }),
 });
 
 /** Hands on in the order of arrival, whenever what arrived is ready; at once while nothing waits. */

@@ -1,11 +1,22 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve as absolute } from 'node:path';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
-import { type StorageChange, CommitConflict, type RangeResult, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
+import {
+  type ChangeKeeping,
+  type StorageChange,
+  CommitConflict,
+  type KeptChanges,
+  type RangeResult,
+  type RangeOptions,
+  StorageUnavailable,
+  type Stored,
+  type StoredEvent,
+} from '../engine.ts';
 import { PassingMap } from '../passing-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { type Expiry, ExpirySweeper } from './expiry-sweeper.ts';
+import { ChangeKeeper } from './kept-change.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
 import { StorageBroken, type StoreStatistics } from './lmdb-database.ts';
 import { type FileTransaction, LmdbFile, MAX_KEY_BYTES } from './lmdb-file.ts';
@@ -19,6 +30,8 @@ interface EmbeddedEngineOptions {
   history?: ChangeLogLimits;
   /** --etcd-compaction-interval; 0: history is bounded by its size alone. */
   compactionIntervalMs?: number;
+  /** Which changes are kept until another has taken them over; none where absent. */
+  keeping?: ChangeKeeping | undefined;
 }
 
 /** Opens the store in the folder, made if its parent exists. Throws StorageUnavailable with one line that tells why not. */
@@ -102,13 +115,18 @@ export class EmbeddedEngine extends LocalEngine {
   /** While the file is mapped anew, nothing can be read. */
   #remapped: Promise<void> | undefined;
   #idleTimer: Timer | undefined;
+  readonly #keeper: ChangeKeeper | undefined;
+  /** The file is to say from where on changes are kept, or that they are not any more. */
+  #marksKeeping: boolean;
 
-  constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history, compactionIntervalMs = 0 }: EmbeddedEngineOptions) {
+  constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history, compactionIntervalMs = 0, keeping }: EmbeddedEngineOptions) {
     super(new ChangeLog(file.revision, { clock, limits: history, isFresh: file.isFresh }));
     this.#file = file;
     this.#lock = lock;
     this.#clock = clock;
     this.#lastRevision = file.revision;
+    this.#keeper = keeping && new ChangeKeeper(keeping, file.keptChanges(), file.keptSince ?? file.revision);
+    this.#marksKeeping = (file.keptSince === undefined) === (this.#keeper !== undefined);
     this.#sweeper = new ExpirySweeper(
       {
         firstExpiryMs: () => file.expiries(1)[0]?.expiresAtMs,
@@ -170,6 +188,17 @@ export class EmbeddedEngine extends LocalEngine {
     for (const { expiresAtMs } of change.added ?? []) this.#sweeper.wakeAt(expiresAtMs);
   }
 
+  override get keptChanges(): KeptChanges | undefined {
+    const keeper = this.#keeper;
+    return (
+      keeper && {
+        since: keeper.since,
+        recover: () => keeper.recover(async (key) => (await this.get(key))?.value),
+        release: (revision) => keeper.release(revision),
+      }
+    );
+  }
+
   override statistics(): StoreStatistics | undefined {
     return this.isClosed || this.#remapped || this.#failure instanceof StorageBroken ? undefined : this.#file.statistics();
   }
@@ -192,6 +221,7 @@ export class EmbeddedEngine extends LocalEngine {
     this.#idleTimer?.cancel();
     while (this.#remapped) await this.#remapped;
     while (this.#turns.size > 0 || this.#isScheduled) await (this.#turns.values().next().value ?? this.#batchDone);
+    if (this.#keeper?.hasReleased && this.#failure === undefined) await this.#write({ writes: [], revision: this.#lastRevision, ...this.#keeper.keep([]) });
     // A broken LMDB may never say that it has ended.
     if (!(this.#failure instanceof StorageBroken)) await this.#file.close();
     await this.#lock.release();
@@ -241,7 +271,10 @@ export class EmbeddedEngine extends LocalEngine {
     const writes = events.map((event, i) => this.#writeOf(event, batch[i]!.change));
     this.#inFlight = new Map(batch.map(({ change, previous }) => [change.key, previous]));
     this.#isInFlight = true;
-    this.#failure = await this.#write({ writes, leases: leases.map(({ change }) => change), revision: this.#lastRevision });
+    const kept = { ...(this.#marksKeeping && { keptSince: this.#keeper?.since }), ...this.#keeper?.keep(events) };
+    this.#failure = await this.#write({ writes, leases: leases.map(({ change }) => change), revision: this.#lastRevision, ...kept });
+    this.#keeper?.settled(this.#failure === undefined);
+    this.#marksKeeping &&= this.#failure !== undefined;
     this.#inFlight = new Map();
     this.#isInFlight = false;
     this.#settle(batch, leases, events);
@@ -303,11 +336,14 @@ export class EmbeddedEngine extends LocalEngine {
   }
 
   #eventOf(change: StorageChange, previous: Stored | undefined): StoredEvent {
-    const { type, key } = change;
+    const { type, key, annotation } = change;
     const revision = ++this.#lastRevision;
-    if (type === 'delete') return { type, key, revision, value: undefined, previous };
-    const { value, lease } = change;
-    return lease ? { type, key, revision, value, previous, leaseId: lease.id } : { type, key, revision, value, previous };
+    const value = type === 'put' ? change.value : undefined;
+    const event: StoredEvent = this.#keeper
+      ? { type, key, revision, value, previous, annotation, timeMs: this.#clock.now() }
+      : { type, key, revision, value, previous };
+    if (type === 'put' && change.lease) event.leaseId = change.lease.id;
+    return event;
   }
 
   #writeOf({ key, value, revision, previous }: StoredEvent, change: StorageChange): FileTransaction['writes'][number] {

@@ -14,6 +14,8 @@ import type { KeyBounds } from './range.ts';
  *                                     revision that wrote it
  *     t0001763200000123/registry/…    an expiry, in the order in which they come; its version is the revision it belongs to, its value the lease, if any
  *     l1234567890abcdef               a lease of etcd's API: its seconds, and when it ends
+ *     h0000000000001234               changes of a batch that are kept until another has taken them over (kept-change.ts), by the revision of the first
+ *     mkept                           the revision after which all changes were kept so
  *     mformat, mrevision              the number of this layout, and the newest revision
  *     mjournal                        how far LMDB has what the journal has (journaled-database.ts)
  *     mcounted                        entries of this revision and older ones are of format 1: their value alone
@@ -21,9 +23,11 @@ import type { KeyBounds } from './range.ts';
 const KEYS = 'k';
 const EXPIRIES = 't';
 const LEASES = 'l';
+const KEPT_CHANGES = 'h';
 const FORMAT_KEY = Buffer.from('mformat');
 const REVISION_KEY = Buffer.from('mrevision');
 const COUNTED_KEY = Buffer.from('mcounted');
+const KEPT_SINCE_KEY = Buffer.from('mkept');
 
 /** Raised when older programs could not read what newer ones write. The layout above; and that layout with changes that are in a journal first. */
 const FORMAT = 2;
@@ -51,8 +55,19 @@ interface FileWrite {
 export interface FileTransaction {
   writes: readonly FileWrite[];
   leases?: readonly LeaseChange[];
+  kept?: readonly KeptRecord[];
+  /** Of those that need not be kept any longer. */
+  released?: readonly number[];
+  /** From which revision on changes are kept; undefined: no more. Absent: as before. */
+  keptSince?: number | undefined;
   /** The newest revision once this is written. */
   revision: number;
+}
+
+/** Changes that are kept, as kept-change.ts encodes them, by the revision of the first. */
+export interface KeptRecord {
+  revision: number;
+  value: Buffer;
 }
 
 /** What the embedded engine keeps on disk. It knows no conflicts and no watchers. */
@@ -61,6 +76,8 @@ export class LmdbFile {
   readonly revision: number;
   /** Nothing had been written to it then. */
   readonly isFresh: boolean;
+  /** All changes after this revision were kept then; undefined where none are. */
+  readonly keptSince: number | undefined;
   readonly #database: JournaledDatabase;
   #isOpen = true;
   #mappedBytes = 0;
@@ -76,6 +93,8 @@ export class LmdbFile {
       this.isFresh = this.#format === 0;
       this.revision = this.#format > 0 ? readRevision(this.#database) : firstRevision;
       this.#countedRevision = readCountedRevision(this.#database, this.#format);
+      const since = textAt(this.#database, KEPT_SINCE_KEY);
+      this.keptSince = since === undefined ? undefined : Number(since);
     } catch (error) {
       void this.#database.close();
       throw error;
@@ -121,6 +140,11 @@ export class LmdbFile {
     return { granted, expiries: this.expiries(Infinity) };
   }
 
+  /** Changes that are kept, oldest first. */
+  keptChanges(): KeptRecord[] {
+    return keptIn(this.#database);
+  }
+
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
   async write(transaction: FileTransaction): Promise<void> {
     await this.#database.write(this.#operationsOf(transaction));
@@ -154,8 +178,10 @@ export class LmdbFile {
     return this.#database.close();
   }
 
-  #operationsOf({ writes, leases = [], revision }: FileTransaction): FileOperation[] {
+  #operationsOf(transaction: FileTransaction): FileOperation[] {
+    const { writes, leases = [], kept = [], released = [], keptSince, revision } = transaction;
     const operations: FileOperation[] = [];
+    if ('keptSince' in transaction) operations.push(keptSince === undefined ? remove(KEPT_SINCE_KEY) : put(KEPT_SINCE_KEY, String(keptSince)));
     if (this.#format < FORMAT) operations.push(put(FORMAT_KEY, String(FORMAT)), put(COUNTED_KEY, String(this.#countedRevision)));
     for (const write of writes) {
       const { key, value, expiresAtMs } = write;
@@ -163,6 +189,8 @@ export class LmdbFile {
       if (expiresAtMs !== undefined) operations.push(putExpiry({ ...write, expiresAtMs }));
     }
     for (const change of leases) operations.push(...leaseOperations(change));
+    for (const change of kept) operations.push({ key: keptKey(change.revision), value: change.value, version: change.revision });
+    for (const each of released) operations.push(remove(keptKey(each)));
     operations.push(put(REVISION_KEY, String(revision)));
     return operations;
   }
@@ -188,6 +216,8 @@ const leaseOperations = ({ granted = [], revoked = [], ended = [], added = [] }:
 
 const EMPTY = Buffer.alloc(0);
 
+const keptKey = (revision: number): Buffer => Buffer.from(KEPT_CHANGES + String(revision).padStart(EXPIRY_DIGITS, '0'), 'latin1');
+
 /** One object of a store that is read as a whole. */
 export interface SnapshotItem extends Stored {
   expiresAtMs: number | undefined;
@@ -199,6 +229,8 @@ export interface Snapshot {
   readonly count: number;
   /** In the order of their keys. */
   items(): Iterable<SnapshotItem>;
+  /** Changes that are kept for the history, and since when. */
+  keptChanges(): { kept: KeptRecord[]; keptSince: number | undefined };
   close(): Promise<void>;
 }
 
@@ -223,6 +255,10 @@ export function openSnapshot(folder: string): Snapshot {
           yield { ...storedOf(key, entry, countedRevision), expiresAtMs: expiries.get(`${entry.version} ${key}`) };
         }
       },
+      keptChanges() {
+        const since = textAt(database, KEPT_SINCE_KEY);
+        return { kept: keptIn(database), keptSince: since === undefined ? undefined : Number(since) };
+      },
       close: () => database.close(),
     };
   } catch (error) {
@@ -230,6 +266,9 @@ export function openSnapshot(folder: string): Snapshot {
     throw error;
   }
 }
+
+const keptIn = (database: Pick<DatabaseSnapshot, 'range'>): KeptRecord[] =>
+  Array.from(database.range(allBehind(KEPT_CHANGES)), ({ key, value }) => ({ revision: Number(key.toString('latin1', 1)), value }));
 
 type Readable = Pick<DatabaseSnapshot, 'get' | 'isEmpty'>;
 

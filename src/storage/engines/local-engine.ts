@@ -1,6 +1,7 @@
 import {
   type StorageChange,
   type Engine,
+  type KeptChanges,
   type RangeResult,
   type RangeOptions,
   StorageUnavailable,
@@ -78,6 +79,11 @@ export abstract class LocalEngine implements Engine {
   /** The newest revision that watchers have been told. */
   get publishedRevision(): number {
     return this.log.revision;
+  }
+
+  /** Only what is on a disk can be lost by a crash. */
+  get keptChanges(): KeptChanges | undefined {
+    return undefined;
   }
 
   /** Of the store's file; undefined where there is none, or while it cannot be asked. */

@@ -127,8 +127,21 @@ export class MemoryEngine extends LocalEngine {
     }
     const value = change.type === 'put' ? change.value : undefined;
     const leaseId = change.type === 'put' ? change.lease?.id : undefined;
-    this.log.publish([{ type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }) }]);
+    const { annotation } = change;
+    this.log.publish([
+      { type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }), ...(annotation && { annotation }) },
+    ]);
     return revision;
+  }
+
+  /** Takes over a change of another store, with the revision that it has there. Undefined: it was deleted. Revisions only go on. */
+  protected applyAt(revision: number, key: string, value: Buffer | undefined): void {
+    this.assertOpen();
+    const previous = this.#stored.get(key);
+    if (value === undefined && !previous) return;
+    if (value === undefined) this.#stored.delete(key);
+    else this.#stored.set(key, { key, value, revision, createdRevision: previous?.createdRevision ?? revision, version: (previous?.version ?? 0) + 1 });
+    this.log.publish([{ type: value === undefined ? 'delete' : 'put', key, revision, value, previous }]);
   }
 
   async leases(): Promise<StoredLeases> {

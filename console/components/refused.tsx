@@ -1,0 +1,39 @@
+import { type ApiError, isForbidden, messageOf } from '../api/status.ts';
+import { missingRule } from '../objects/missing-rule.ts';
+import { useApp } from '../state/app.ts';
+
+interface RefusedProps {
+  error: unknown;
+  /** A table is listed and watched. */
+  isWatched?: boolean;
+}
+
+/** What the server said no to; where it was for want of a right, with the rule that is missing. */
+export function Refused({ error, isWatched = false }: RefusedProps) {
+  if (isForbidden(error)) return <Forbidden error={error} isWatched={isWatched} />;
+  return (
+    <div class="notice error" role="alert">
+      <p>{messageOf(error)}</p>
+    </div>
+  );
+}
+
+function Forbidden({ error, isWatched }: { error: ApiError; isWatched: boolean }) {
+  const { session } = useApp();
+  const username = typeof session.value === 'object' ? session.value.user.username : '';
+  const { rule, namespace, commands } = missingRule(error, username, isWatched);
+  return (
+    <section class="notice refused" role="alert" aria-label="Refused">
+      <h2>Refused</h2>
+      <p>{error.message}</p>
+      <h3>The rule that is missing{namespace === undefined ? '' : ` in the namespace ${namespace}`}</h3>
+      <pre tabIndex={0}>
+        {Object.entries(rule)
+          .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+          .join('\n')}
+      </pre>
+      <h3>An administrator gives it by</h3>
+      <pre tabIndex={0}>{commands.join('\n')}</pre>
+    </section>
+  );
+}

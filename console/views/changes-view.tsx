@@ -1,0 +1,60 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { ChangeList } from '../components/change-list.tsx';
+import { SearchIcon } from '../components/icons.tsx';
+import { KubectlLine } from '../components/kubectl-line.tsx';
+import { Refused } from '../components/refused.tsx';
+import { ALL_CHANGES, type Change, authorOf, summaryOf } from '../history/change.ts';
+import { useApp } from '../state/app.ts';
+import { ChangeLog } from '../state/change-log.ts';
+
+/** Everything that was written, by whom and what. */
+export function ChangesView() {
+  const { client, router } = useApp();
+  const log = useMemo(() => new ChangeLog(client), []);
+  const selected = useSignal<Change | undefined>(undefined);
+  const search = (router.route.value.query.get('search') ?? '').toLowerCase();
+  useEffect(() => {
+    void log.open(ALL_CHANGES, '');
+    return () => log.close();
+  }, []);
+  const shown = log.changes.value.filter((change) => textOf(change).includes(search));
+  return (
+    <div class="view">
+      <div class="toolbar">
+        <h1>Changes</h1>
+        <span class="count">{log.changes.value.length.toLocaleString('en')}</span>
+        <span class="spacer" />
+        <label class="field-icon">
+          <SearchIcon />
+          <input
+            id="search"
+            type="search"
+            aria-label="Search in the changes"
+            placeholder="User, object, field  /"
+            value={router.route.value.query.get('search') ?? ''}
+            onInput={(event) => router.setQuery({ search: event.currentTarget.value })}
+          />
+        </label>
+        {log.hasMore.value && (
+          <button type="button" onClick={() => void log.loadOlder()}>
+            Older ones
+          </button>
+        )}
+      </div>
+      {log.error.value !== undefined && <Refused error={log.error.value} />}
+      <div class="scroll">
+        <ChangeList
+          changes={shown}
+          hasObject
+          selected={selected.value}
+          onSelect={(change) => (selected.value = selected.value === change ? undefined : change)}
+        />
+      </div>
+      <KubectlLine command="kubectl get changes.history.binnacle.dev -A --watch" />
+    </div>
+  );
+}
+
+const textOf = (change: Change): string =>
+  `${authorOf(change)} ${change.object.kind} ${change.object.namespace ?? ''} ${change.object.name} ${change.verb} ${change.fieldManager ?? ''} ${summaryOf(change)}`.toLowerCase();

@@ -1,0 +1,119 @@
+import { parseApiVersion } from '../../api/api-object.ts';
+import { isJsonObject, ownValue, parseOwnJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { type WriteAuthor, authorOf } from '../../registry/write-author.ts';
+import { changedFields } from '../change-fields.ts';
+import type { KeptChange, KeptVersion } from '../kept/history-reader.ts';
+import type { ChangeRecord } from '../kept/record-block.ts';
+import { pathText } from '../object-delta.ts';
+import { type Change, HISTORY_API_VERSION } from './change-definition.ts';
+
+/** What a key says of its object. */
+export interface ObjectPlace {
+  group: string;
+  resource: string;
+  namespace: string;
+  name: string;
+}
+
+/** How what is kept becomes what clients see. */
+export interface ChangeReading {
+  /** Undefined for what is no object of a resource. */
+  placeOf(key: string): ObjectPlace | undefined;
+  /** The object as JSON, in its storage version. Throws where it cannot be read. */
+  clientBytes(key: string, version: KeptVersion): Promise<Buffer>;
+}
+
+const NAME_PREFIX = 'c-';
+const NAME_DIGITS = 12;
+
+export const changeName = (revision: number): string => NAME_PREFIX + String(revision).padStart(NAME_DIGITS, '0');
+
+/** Undefined where no change can have that name. */
+export function revisionOfName(name: string): number | undefined {
+  const digits = name.startsWith(NAME_PREFIX) ? name.slice(NAME_PREFIX.length) : '';
+  return /^\d{12,15}$/.test(digits) ? Number(digits) : undefined;
+}
+
+export const changeType = ({ type, previousRevision }: ChangeRecord): Change['type'] =>
+  type === 'delete' ? 'deleted' : previousRevision === 0 ? 'created' : 'modified';
+
+/** The change as clients see it. What cannot be read any more is told without its fields. */
+export async function changeObject(change: KeptChange, place: ObjectPlace, reading: ChangeReading): Promise<Change> {
+  const { key, record } = change;
+  const before = change.before && (await objectOf(key, change.before, reading));
+  const after = change.after && (await objectOf(key, change.after, reading));
+  const { apiVersion = '', kind = '', metadata = {} } = (after ?? before ?? {}) as { apiVersion?: string; kind?: string; metadata?: { uid?: string } };
+  const time = timeText(record.timeMs);
+  return {
+    kind: 'Change',
+    apiVersion: HISTORY_API_VERSION,
+    metadata: {
+      name: changeName(record.revision),
+      ...(place.namespace !== '' && { namespace: place.namespace }),
+      resourceVersion: String(record.revision),
+      creationTimestamp: `${time.slice(0, 19)}Z`,
+    },
+    object: {
+      group: place.group,
+      version: parseApiVersion(apiVersion)?.version ?? '',
+      resource: place.resource,
+      kind,
+      ...(place.namespace !== '' && { namespace: place.namespace }),
+      name: place.name,
+      ...(metadata.uid !== undefined && { uid: metadata.uid }),
+    },
+    time,
+    type: changeType(record),
+    ...authorFields(record),
+    objectResourceVersion: String(record.revision),
+    ...(record.previousRevision > 0 && { previousResourceVersion: String(record.previousRevision) }),
+    fields: fieldsOf(before, after),
+  };
+}
+
+/** Microseconds, as Kubernetes' MicroTime has them, of which the store tells thousands. */
+const timeText = (timeMs: number): string => `${new Date(timeMs).toISOString().slice(0, -1)}000Z`;
+
+function authorFields({ author, auditId }: ChangeRecord): Partial<Change> {
+  const known: WriteAuthor | undefined = author === '' ? undefined : authorOf(author);
+  if (!known) return {};
+  const { verb, subresource, username, groups, impersonator, userAgent, fieldManager } = known;
+  return {
+    verb,
+    ...(subresource !== '' && { subresource }),
+    user: { username, groups },
+    ...(impersonator !== '' && { impersonator: { username: impersonator } }),
+    userAgent,
+    fieldManager,
+    ...(auditId !== '' && { auditID: auditId }),
+  };
+}
+
+async function objectOf(key: string, version: KeptVersion, reading: ChangeReading): Promise<JsonObject | undefined> {
+  try {
+    return parseOwnJson(await reading.clientBytes(key, version)) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an object that is new or gone: what people gave it. */
+const GIVEN_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
+
+function fieldsOf(before: JsonObject | undefined, after: JsonObject | undefined): Change['fields'] {
+  const changed = before && after ? changedFields(before, after) : changedFields(givenOf(before), givenOf(after));
+  return changed.map(({ path, from, to }) => ({ path: pathText(path), ...(from !== undefined && { from }), ...(to !== undefined && { to }) }));
+}
+
+function givenOf(object: JsonObject | undefined): JsonObject {
+  if (!object) return {};
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  const given = Object.fromEntries(
+    GIVEN_METADATA.flatMap((field): [string, Json][] => {
+      const value = isJsonObject(metadata) ? ownValue(metadata, field) : undefined;
+      return value === undefined ? [] : [[field, value]];
+    }),
+  );
+  return Object.keys(given).length > 0 ? { metadata: given, ...rest } : rest;
+}

@@ -1,0 +1,25 @@
+import type { RecordedResource } from './flight-format.ts';
+import type { ChangeFilter } from './flight-reader.ts';
+import type { ChangeQuery } from './history-source.ts';
+
+/** As kubectl lets people name it: plural, singular, kind or short name, with or without its group. */
+export function isNamed({ group, plural, kind, shortNames, singular }: RecordedResource, type: string): boolean {
+  const lower = type.toLowerCase();
+  const dot = lower.indexOf('.');
+  const [name, namedGroup] = dot === -1 ? [lower, undefined] : [lower.slice(0, dot), lower.slice(dot + 1)];
+  return [plural, singular ?? '', kind.toLowerCase(), ...shortNames].includes(name) && (namedGroup === undefined || namedGroup === group);
+}
+
+export const filterOf = ({ type, name, namespace }: ChangeQuery): ChangeFilter => ({
+  resource: (resource) => type === undefined || isNamed(resource, type),
+  key(key) {
+    const { namespace: own, name: ownName } = splitKey(key);
+    return (name === undefined || ownName === name) && (namespace === undefined || own === namespace);
+  },
+});
+
+/** The namespace is empty where there is none. */
+export function splitKey(key: string): { namespace: string; name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+}
