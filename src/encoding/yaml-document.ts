@@ -84,16 +84,35 @@ const newComposer = (): Composer<ParsedNode> =>
   });
 
 /**
+ * How many collections are inside of each other where the text is: brackets, and what a line opens by `-` and `?`. Composing calls itself for each, and V8
+ * ends the whole process when it has to compile a regular expression with no room left on the stack: 4 KB of `[` did that.
+ */
+class OpenCollections {
+  #brackets = 0;
+  #inLine = 0;
+
+  see(lexeme: string): void {
+    if (lexeme === '[' || lexeme === '{') this.#brackets++;
+    else if (lexeme === ']' || lexeme === '}') this.#brackets = Math.max(0, this.#brackets - 1);
+    else if (lexeme === '-' || lexeme === '?') this.#inLine++;
+    else if (lexeme === '\n' || lexeme === '\r\n') this.#inLine = 0;
+    if (this.#brackets + this.#inLine > MAX_DEPTH) throw tooDeep();
+  }
+}
+
+/**
  * As `Parser.parse`, counting (CVE-2019-11254), and only up to the first token that has no place: it is the error that is told, and each of thousands behind
  * it would cost as much (64 KB of `}` took 200 ms). Undefined is a step that made no token.
  */
 function* tokensOf(text: string, texts: LongTexts): Iterable<CST.Token | undefined> {
   const parser = new Parser();
+  const depth = new OpenCollections();
   let count = 0;
   let hasFailed = false;
   for (const lexeme of new Lexer().lex(text)) {
     count += 1 + texts.tokensOf(lexeme);
     if (count > MAX_TOKENS) throw new InputTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
+    depth.see(lexeme);
     for (const token of parser.next(lexeme)) {
       yield token;
       hasFailed ||= token.type === 'error';

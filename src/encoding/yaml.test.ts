@@ -270,3 +270,8 @@ test.each([
 ])('%j has a key that JSON has no name for', (text, message) => {
   expect(() => parseYaml(text)).toThrow(message);
 });
+
+test.each(['[', '{', '- ', '? ', '[{'])('thousands of %j are refused before they fill the stack', (opening) => {
+  expect(() => parseYaml(`a: ${opening.repeat(3_800)}`)).toThrow('yaml: ');
+  expect(() => parseYaml(`b:\n- ${opening.repeat(3_800)}`)).toThrow('exceeded max depth');
+});
