@@ -54,7 +54,7 @@ export class ApiTimeline implements Timeline {
       resources.push(resource);
       for (const each of objectsOf(resource, list)) objects.push({ ...each, revision: Number(versionOf(each.object)) });
     }
-    const atMs = 'timeMs' in moment ? moment.timeMs : Date.now();
+    const atMs = 'timeMs' in moment ? moment.timeMs : await timeOfRevision(source, revision);
     return new ApiTimeline(source, { cluster: { server: client.url, gitVersion: String(gitVersion) }, atMs, resources, leftOut, objects, revision });
   }
 
@@ -77,6 +77,16 @@ export class ApiTimeline implements Timeline {
   }
 
   async close(): Promise<void> {}
+}
+
+/** Of the last change that belongs to it; changes are in the order of their revisions. */
+async function timeOfRevision(source: HistorySource, revision: number): Promise<number> {
+  let foundMs: number | undefined;
+  for await (const { timeMs, resourceVersion } of source.changes({})) {
+    if (Number(resourceVersion) > revision) return foundMs ?? timeMs;
+    foundMs = timeMs;
+  }
+  return foundMs ?? source.endMs();
 }
 
 /** Undefined for what nobody may see, or is left out. The moment itself is kept: its first list was had. */
