@@ -119,6 +119,15 @@ describe('every file', () => {
     expect(long).toEqual([]);
   });
 
+  test('of the console keeps to that too, and imports nothing of the server', () => {
+    const folder = join(PROJECT_DIR, 'console');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(?:tsx?|css)$/.test(file));
+    const text = (file: string): string => readFileSync(join(folder, file), 'utf8');
+    expect(files.filter((file) => text(file).split('\n').length - 1 > MAX_LINES)).toEqual([]);
+    expect(files.filter((file) => /from '[./]*\/src\//.test(text(file)))).toEqual([]);
+    expect(files.filter((file) => /\b(?:TODO|FIXME)\b/.test(text(file)))).toEqual([]);
+  });
+
   test('waits for signals by onAbort, which leaves nothing behind in them, and never tells Node to be silent about that', () => {
     const isForbidden = /AbortSignal\.(?:any|timeout)\(|setMaxListeners|\.addEventListener\('abort'/;
     // A watch listens to the signal of its own request, which ends with it.

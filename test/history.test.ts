@@ -5,7 +5,7 @@ import type { ApiClient, TestList, TestObject } from './support/api-client.ts';
 import { hasEtcd, startEtcd } from './support/etcd.ts';
 import { startServerOnEtcd } from './support/etcd-server.ts';
 import { Clients } from './support/kubectl.ts';
-import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
+import { CommandProcess, type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
 
 /* The history that a server keeps (--history), by its API: several users, kubectl, rights, restarts, Secrets. */
 
@@ -261,6 +261,28 @@ test('a history goes on after a restart, and begins anew where writes were not r
   expect((await server.client().send({ path: `${GROUP}/objects${CONFIG_MAPS}/one?at=${second.metadata.resourceVersion}` })).status).toBe(410);
   expect(await server.client().get<TestObject>(`${CONFIG_MAPS}/one`)).toEqual(third);
   await server.stop();
+});
+
+test('a backup takes the history along where it is asked to, while a server runs', { timeout: 60_000 }, async () => {
+  const flags = ['--history=1h'];
+  const server = await startServer({ storage: 'embedded', flags });
+  await prepare(server.client());
+  const first = await server.client('bob').create(CONFIG_MAPS, { metadata: { name: 'one' }, data: { step: '1' } });
+  await server.client('bob').update(`${CONFIG_MAPS}/one`, { ...first, data: { step: '2' } });
+  const file = join(temporaryFolder(), 'backup');
+  const run = async (...args: string[]): Promise<void> => expect(await new CommandProcess(args).exited).toEqual({ code: 0, signal: null });
+  await run('backup', file, `--data-dir=${server.dataDir}`, '--with-history');
+  await server.client('bob').delete(`${CONFIG_MAPS}/one`);
+  const kept = await changes(server.client(), { fieldSelector: 'object.name=one,type!=deleted' });
+  await server.stop();
+  const dataDir = temporaryFolder();
+  await run('restore', file, `--data-dir=${dataDir}`);
+  const restored = await startServer({ storage: 'embedded', dataDir, flags });
+  expect(await changes(restored.client(), { fieldSelector: 'object.name=one' })).toEqual(kept);
+  expect(await restored.client().get(`${GROUP}/objects${CONFIG_MAPS}/one?at=${first.metadata.resourceVersion}`)).toEqual(first);
+  await restored.client('bob').delete(`${CONFIG_MAPS}/one`);
+  expect((await changes(restored.client(), { fieldSelector: 'object.name=one' })).map(({ type }) => type)).toEqual(['created', 'modified', 'deleted']);
+  await restored.stop();
 });
 
 /** All that is in a folder. */

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
 import { KUBECTL } from './support/paths.ts';
@@ -22,6 +23,21 @@ const execute = (file: string, args: readonly string[], cwd: string): Promise<Re
   });
 
 const binnacle = (args: readonly string[], cwd = home): Promise<Result> => execute(process.execPath, [join(inject('distDir'), 'binnacle.js'), ...args], cwd);
+
+/** As the page does with a link; answers with who it is. */
+function signIn(link: string): Promise<string> {
+  const [, origin, code] = /^(https:\/\/127\.0\.0\.1:\d+)\/console\/#code=([\w-]+)$/.exec(link)!;
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, rejectUnauthorized: false };
+    const post = request(`${origin}/console/session`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => void (text += part));
+      response.on('end', () => (response.statusCode === 200 ? resolve(JSON.parse(text).user.username) : reject(new Error(`${response.statusCode}: ${text}`))));
+    });
+    post.once('error', reject);
+    post.end(JSON.stringify({ code }));
+  });
+}
 
 const folders = [temporaryFolder(), temporaryFolder(), temporaryFolder()] as const;
 afterAll(async () => {
@@ -63,6 +79,11 @@ test('a server in the background: started, seen, used by a user, stopped, starte
   expect((await execute(KUBECTL, [`--kubeconfig=${jane}`, 'create', 'namespace', 'kept'], folder)).code).toBe(0);
   expect((await binnacle(['kubeconfig'], folder)).stdout).toBe(readFileSync(join(folder, '.binnacle/kubeconfig'), 'utf8'));
 
+  const links = [/Console {5}(\S+)\n/.exec(started.stdout)![1]!, (await binnacle(['console'], folder)).stdout.trim()];
+  expect(await Promise.all(links.map(signIn))).toEqual(['admin', 'admin']);
+  expect(await signIn((await binnacle(['console', `--kubeconfig=${jane}`], folder)).stdout.trim())).toBe('jane');
+  await expect(signIn(links[0]!)).rejects.toThrow('401');
+
   expect(await binnacle(['down'], folder)).toEqual({ code: 0, stdout: `Stopped ${url}\n`, stderr: '' });
   expect(existsSync(join(folder, '.binnacle/instance.json'))).toBe(false);
   expect((await binnacle(['status'], folder)).stdout).not.toContain(folder);
@@ -77,9 +98,11 @@ test('instances by name, with definitions and manifests; one under a supervisor'
   writeFileSync(join(folder, 'widget.yaml'), 'apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: first}\n');
   const [one, two] = await Promise.all([
     binnacle(['up', '--detach', '--name=one', '--secure-port=0', '--crds=crd.json', '--apply', '*.yaml'], folder),
-    binnacle(['up', '--detach', '--name', 'two', '--secure-port=0', '--supervised'], folder),
+    binnacle(['up', '--detach', '--name', 'two', '--secure-port=0', '--supervised', '--console=false'], folder),
   ]);
   expect([one.stderr, two.stderr]).toEqual(['', '']);
+  expect(two.stdout).not.toContain('Console');
+  expect((await binnacle(['console', '--name=two'])).stderr).toMatch(/^error: the server at \S+ has no console: start it with --console\n$/);
   expect(one.stdout).toContain('Stop it with: binnacle down --name one\n');
   const admin = join(folder, 'admin');
   writeFileSync(admin, (await binnacle(['kubeconfig', '--name=one'])).stdout);

@@ -1,5 +1,6 @@
-import { type Change, addressOf, authorOf } from '../history/change.ts';
+import { type Change, addressOf, authorOf, valueText } from '../history/change.ts';
 import { shortAgent } from '../server/activity.ts';
+import { formatTime } from '../table/age.ts';
 
 interface ChangeDetailsProps {
   change: Change;
@@ -23,7 +24,7 @@ export function ChangeDetails({ change, hasObject }: ChangeDetailsProps) {
           by {verb}
           {subresource !== undefined && subresource !== '' && ` of ${subresource}`}
           {fieldManager !== undefined && fieldManager !== '' && ` as ${fieldManager}`}
-          {userAgent !== undefined && userAgent !== '' && ` with ${shortAgent(userAgent)}`}, <time>{new Date(time).toLocaleString()}</time>
+          {userAgent !== undefined && userAgent !== '' && ` with ${shortAgent(userAgent)}`}, <time>{formatTime(Date.parse(time))}</time>
         </span>
       </p>
       {type === 'modified' && (
@@ -38,5 +39,3 @@ export function ChangeDetails({ change, hasObject }: ChangeDetailsProps) {
     </div>
   );
 }
-
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,5 +1,6 @@
 import { type Change, authorOf, summaryOf } from '../history/change.ts';
 import { ChangeDetails } from './change-details.tsx';
+import { formatTime } from '../table/age.ts';
 
 interface ChangeListProps {
   /** Oldest first. */
@@ -21,7 +22,7 @@ export function ChangeList({ changes, hasObject, selected, onSelect }: ChangeLis
         {shown.map((change) => (
           <li key={change.metadata.name} class={change === selected ? 'selected' : undefined}>
             <button type="button" class="quiet change-row" aria-pressed={change === selected} onClick={() => onSelect(change)}>
-              <time>{new Date(change.time).toLocaleString()}</time>
+              <time>{formatTime(Date.parse(change.time))}</time>
               <strong>{authorOf(change)}</strong>
               <span>{change.verb}</span>
               {hasObject && (

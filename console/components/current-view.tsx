@@ -2,15 +2,16 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type ResourcePath, parsePath } from '../api/resource-path.ts';
 import { useApp } from '../state/app.ts';
+import { ChangesView } from '../views/changes-view.tsx';
+import { ExplainView } from '../views/explain-view.tsx';
 import { Overview } from '../views/overview.tsx';
+import { RequestsView } from '../views/requests-view.tsx';
+import { ServerView } from '../views/server-view.tsx';
 import { TableView } from '../views/table-view.tsx';
 import { lazyView } from './lazy-view.tsx';
 
+/** These need the YAML parser and the editor, which are most of all that there is. */
 const ObjectView = lazyView(async () => (await import('../views/object-view.tsx')).ObjectView);
-const ServerView = lazyView(async () => (await import('../views/server-view.tsx')).ServerView);
-const RequestsView = lazyView(async () => (await import('../views/requests-view.tsx')).RequestsView);
-const ExplainView = lazyView(async () => (await import('../views/explain-view.tsx')).ExplainView);
-const ChangesView = lazyView(async () => (await import('../views/changes-view.tsx')).ChangesView);
 const CreateView = lazyView(async () => (await import('../views/create-view.tsx')).CreateView);
 
 /** By their addresses. */

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../api/status.ts';
+import { valueText } from '../history/change.ts';
 import { type ExplainedStep, STEP_WORDS } from '../server/explanation.ts';
 import { formatMs } from '../server/series.ts';
 
@@ -53,7 +54,7 @@ function Step({ step, isFirst }: { step: ExplainedStep; isFirst: boolean }) {
         <ul class="changes">
           {changes.map(({ path, from, to }) => (
             <li key={path}>
-              <code>{path}</code> {from !== undefined && <del>{JSON.stringify(from)}</del>} <ins>{JSON.stringify(to)}</ins>
+              <code>{path}</code> {from !== undefined && <del>{valueText(from)}</del>} <ins>{valueText(to)}</ins>
             </li>
           ))}
         </ul>

@@ -151,7 +151,8 @@ function Managers({ owners, nowMs }: { owners: readonly FieldOwner[]; nowMs: num
             <strong>{manager}</strong>{' '}
             <span class="muted">
               {operation}
-              {subresource === '' ? '' : ` of ${subresource}`}, <time>{ageOf(time, nowMs)}</time>
+              {subresource === '' ? '' : ` of ${subresource}`}
+              {time !== '' && <time>, {ageOf(time, nowMs)}</time>}
             </span>
           </li>
         ))}

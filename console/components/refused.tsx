@@ -1,6 +1,6 @@
 import { type ApiError, isForbidden, messageOf } from '../api/status.ts';
 import { missingRule } from '../objects/missing-rule.ts';
-import { useApp } from '../state/app.ts';
+import { useApp, usernameOf } from '../state/app.ts';
 
 interface RefusedProps {
   error: unknown;
@@ -19,9 +19,7 @@ export function Refused({ error, isWatched = false }: RefusedProps) {
 }
 
 function Forbidden({ error, isWatched }: { error: ApiError; isWatched: boolean }) {
-  const { session } = useApp();
-  const username = typeof session.value === 'object' ? session.value.user.username : '';
-  const { rule, namespace, commands } = missingRule(error, username, isWatched);
+  const { rule, namespace, commands } = missingRule(error, usernameOf(useApp()), isWatched);
   return (
     <section class="notice refused" role="alert" aria-label="Refused">
       <h2>Refused</h2>

@@ -26,7 +26,7 @@ export function TableToolbar({ live, resource, place }: TableToolbarProps) {
         {resource.group !== '' && <small>{resource.group}</small>}
       </h1>
       <Count live={live} />
-      <span class={`live ${state}`} role="status">
+      <span class={`live state-${state}`} role="status">
         {STATES[state]}
       </span>
       <span class="spacer" />

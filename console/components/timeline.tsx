@@ -7,6 +7,7 @@ import { ChangeLog } from '../state/change-log.ts';
 import { ChangeDetails } from './change-details.tsx';
 import { ChangeList } from './change-list.tsx';
 import { useNow } from './use-now.ts';
+import { formatTime } from '../table/age.ts';
 
 interface TimelineProps {
   place: ResourcePath;
@@ -48,7 +49,7 @@ export function Timeline({ place, at, onAt }: TimelineProps) {
           ▸
         </button>
         <span class="moment" role="status">
-          {at === undefined ? 'Now' : new Date(momentMs(changes, at) ?? nowMs).toLocaleString()}
+          {at === undefined ? 'Now' : formatTime(momentMs(changes, at) ?? nowMs)}
         </span>
         {at !== undefined && (
           <button type="button" class="primary" onClick={() => onAt(undefined)}>
@@ -109,7 +110,7 @@ function Track({ changes, at, nowMs, onAt }: TrackProps) {
       <input
         type="range"
         aria-label="Moment"
-        aria-valuetext={at === undefined ? 'now' : new Date(value).toLocaleString()}
+        aria-valuetext={at === undefined ? 'now' : formatTime(value)}
         min={from}
         max={nowMs}
         value={value}

@@ -3,13 +3,15 @@ import type { LineOwner } from '../editor/owner-gutter.ts';
 import type { YamlEditor, YamlEditorOptions } from '../editor/yaml-editor.ts';
 
 interface YamlPaneProps extends YamlEditorOptions {
+  /** Changes when the text is another one than the editor has; what is typed is already there. */
+  revision: string;
   owners?: readonly (LineOwner | undefined)[];
   /** For who wants to search in it. */
   onReady?: (editor: YamlEditor) => void;
 }
 
 /** The editor, which is loaded when it is first shown: it is two thirds of all that the page has. */
-export function YamlPane({ text, isReadOnly, owners = [], onReady, ...options }: YamlPaneProps) {
+export function YamlPane({ text, revision, isReadOnly, owners = [], onReady, ...options }: YamlPaneProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<YamlEditor>(undefined);
   const latest = useRef({ text, isReadOnly, owners, options });
@@ -36,7 +38,7 @@ export function YamlPane({ text, isReadOnly, owners = [], onReady, ...options }:
       editor.current?.destroy();
     };
   }, []);
-  useEffect(() => editor.current?.setText(text), [text]);
+  useEffect(() => editor.current?.setText(text), [revision]);
   useEffect(() => editor.current?.setReadOnly(isReadOnly), [isReadOnly]);
   useEffect(() => editor.current?.setOwners(owners), [owners]);
   return <div class="yaml" ref={host} />;

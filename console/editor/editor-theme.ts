@@ -6,7 +6,8 @@ export const EDITOR_THEME = EditorView.theme({
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55' },
   '.cm-content': { caretColor: 'var(--text)' },
-  '&.writable .cm-content': { backgroundColor: 'var(--ground)' },
+  // What is being written has no owner yet.
+  '&.writable .cm-owners': { display: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-gutters': { backgroundColor: 'var(--ground-2)', color: 'var(--text-2)', border: 'none', borderRight: '1px solid var(--line)' },
   '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent-ground) 55%, transparent)' },

@@ -80,6 +80,7 @@ export class YamlEditor {
       codeFolding(),
       history(),
       drawSelection(),
+      EditorView.lineWrapping,
       indentOnInput(),
       highlightActiveLine(),
       highlightActiveLineGutter(),

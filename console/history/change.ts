@@ -1,5 +1,6 @@
 import type { ResourcePath } from '../api/resource-path.ts';
 import { formatPath } from '../api/resource-path.ts';
+import { commandLine } from '../objects/kubectl.ts';
 
 /** One write of one object, as `history.binnacle.dev` tells it. */
 export interface Change {
@@ -33,6 +34,8 @@ export function changesRequest({ group, plural, namespace, name }: Pick<Resource
 /** The path at which a moment of a collection or an object is. */
 export const pastPath = (place: ResourcePath): string => `${ROOT}/objects${formatPath(place)}`;
 
+export const pastCommand = (place: ResourcePath, at: string): string => commandLine('get', '--raw', `${pastPath(place)}?at=${encodeURIComponent(at)}`);
+
 export const ALL_CHANGES = `${ROOT}/changes`;
 
 /** Where the console shows what was changed, as it was right after. */
@@ -60,10 +63,14 @@ export function summaryOf({ type, fields = [] }: Change): string {
 }
 
 const MAX_LENGTH = 40;
+const MAX_LONG_LENGTH = 240;
 
-function short(value: unknown): string {
-  const text = value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+const short = (value: unknown): string => (value === undefined ? 'nothing' : valueText(value, MAX_LENGTH));
+
+/** A value of any type, of which only the begin is shown where it is long. */
+export function valueText(value: unknown, limit = MAX_LONG_LENGTH): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
 /** The last change at or before a moment, which is a time or a version; changes are oldest first. */

@@ -39,7 +39,7 @@ const RUNS_TO_AN_END: ReadonlySet<string> = new Set(['io.k8s.api.batch.v1.JobSpe
 /** A small object that the server would take: what the schema requires, and what makes it of use. */
 export function exampleOf(document: SchemaDocument, { group, version, kind, isNamespaced }: Resource, namespace: string): Json {
   const schema = document.ofKind(group, version, kind);
-  const body = schema === undefined ? {} : objectOf(document, schema, '', 0, kindFields(schema));
+  const body = schema === undefined ? {} : objectOf(document, schema, '', 0);
   const { apiVersion: _, kind: __, metadata: ___, status: ____, ...rest } = body;
   return {
     apiVersion: group === '' ? version : `${group}/${version}`,
@@ -49,12 +49,10 @@ export function exampleOf(document: SchemaDocument, { group, version, kind, isNa
   };
 }
 
-/** A kind's spec is shown even where it may be left out. */
-const kindFields = ({ properties = {} }: JsonSchema): string[] => ('spec' in properties ? ['spec'] : []);
-
-function objectOf(document: SchemaDocument, schema: JsonSchema, typeName: string, depth: number, wanted: readonly string[] = []): Json {
+/** A spec is shown even where the schema lets it be left out: of kinds, and of the templates in them. */
+function objectOf(document: SchemaDocument, schema: JsonSchema, typeName: string, depth: number): Json {
   const { properties = {}, required = [] } = schema;
-  const names = [...new Set([...required, ...wanted])].filter((name) => name in properties);
+  const names = [...new Set([...required, 'spec'])].filter((name) => name in properties);
   const own = Object.fromEntries(names.map((name) => [name, valueOf(document, properties[name]!, name, depth + 1)]));
   const whole = merged(own, USUAL[typeName] ?? {});
   return RUNS_TO_AN_END.has(typeName) ? merged(whole, { template: { spec: { restartPolicy: 'Never' } } }) : whole;

@@ -38,6 +38,9 @@ export interface RequestRecord {
   message?: string;
 }
 
+/** Was it this page that asked? Of its own requests it ends many before they are answered. */
+export const isOwnRequest = ({ user, userAgent }: RequestRecord, username: string): boolean => user === username && userAgent === navigator.userAgent;
+
 /** `kubectl/v1.36.4 (linux/amd64) kubernetes/abc` → `kubectl/v1.36.4`; of browsers, the name. */
 export function shortAgent(userAgent: string): string {
   const browser = /\b(Firefox|Edg|Chrome|HeadlessChrome|Safari)\/[\d.]+/.exec(userAgent);

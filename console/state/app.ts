@@ -108,6 +108,8 @@ export function createApp(window: Window): App {
 /** Does the server keep what was? */
 export const hasHistory = ({ session }: App): boolean => typeof session.value === 'object' && session.value.server.hasHistory;
 
+export const usernameOf = ({ session }: App): string => (typeof session.value === 'object' ? session.value.user.username : '');
+
 const AppContext = createContext<App | undefined>(undefined);
 export const AppProvider = AppContext.Provider;
 

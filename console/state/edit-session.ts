@@ -24,6 +24,8 @@ export const FIELD_MANAGER = 'binnacle-console';
 /** One person's work on one object: text, what a dry run makes of it, and the write. For a new object, `base` is nothing. */
 export class EditSession {
   readonly text = signal('');
+  /** Counts how often the text was changed by others than the one who types. */
+  readonly revision = signal(0);
   readonly isBusy = signal(false);
   readonly preview = signal<Preview | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
@@ -88,6 +90,7 @@ export class EditSession {
     const { resourceVersion } = conflict.latest.metadata;
     this.text.value = objectText({ ...rest, metadata: { ...metadata, ...(resourceVersion !== undefined && { resourceVersion }) } });
     this.overlaps.value = conflicts;
+    this.revision.value++;
     this.conflict.value = undefined;
     this.preview.value = undefined;
     this.error.value = undefined;

@@ -28,3 +28,11 @@ export function ageMs(text: string): number | undefined {
   if (!AGE.test(text)) return undefined;
   return [...text.matchAll(/(\d+)([ydhms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0);
 }
+
+/** `2026-11-18 10:02:03`, in the time zone of who looks. */
+export function formatTime(timeMs: number): string {
+  const date = new Date(timeMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

@@ -60,7 +60,14 @@ export function CreateView({ place, resource }: CreateViewProps) {
         <p class="loading">Reading the schema…</p>
       ) : (
         <div class="object">
-          <YamlPane text={edit.value.text.value} label={`A new ${resource.kind} as YAML`} isReadOnly={false} onChange={change} docs={tooltipFor} />
+          <YamlPane
+            text={edit.value.text.value}
+            revision="example"
+            label={`A new ${resource.kind} as YAML`}
+            isReadOnly={false}
+            onChange={change}
+            docs={tooltipFor}
+          />
           <EditPanel edit={edit.value} action="Create" onSave={() => void create()} onCancel={() => app.router.go(formatPath(place))} />
         </div>
       )}

@@ -5,14 +5,15 @@ import { CodeBadge } from '../components/code-badge.tsx';
 import { ExplainedSteps } from '../components/explained-steps.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { commandLine } from '../objects/kubectl.ts';
-import { type ExplainRequest, type Explanation, parseRequestLine } from '../server/explanation.ts';
-import { useApp } from '../state/app.ts';
+import { type ExplainRequest, type ExplainedStep, type Explanation, parseRequestLine } from '../server/explanation.ts';
+import { useApp, usernameOf } from '../state/app.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Sends a request as a dry run and shows what each step of the server made of it. */
 export function ExplainView() {
-  const { client, pendingExplanation, session } = useApp();
+  const app = useApp();
+  const { client, pendingExplanation } = app;
   const method = useSignal('POST');
   const path = useSignal('/api/v1/namespaces/default/pods');
   const query = useSignal('');
@@ -22,7 +23,7 @@ export function ExplainView() {
   const answer = useSignal<Explanation | undefined>(undefined);
   const error = useSignal('');
   const isBusy = useSignal(false);
-  const username = typeof session.value === 'object' ? session.value.user.username : '';
+  const username = usernameOf(app);
 
   const explain = async (): Promise<void> => {
     isBusy.value = true;
@@ -134,6 +135,7 @@ export function ExplainView() {
                 <p class="verdict">
                   <CodeBadge code={answer.value.response.code} /> {verdictOf(answer.value)}
                 </p>
+                {refusalOf(answer.value) !== undefined && <p class="refusal">{refusalOf(answer.value)}</p>}
                 <ExplainedSteps steps={answer.value.steps} />
               </>
             )}
@@ -148,8 +150,13 @@ export function ExplainView() {
   );
 }
 
+/** What the step that refused it said. */
+const refusalOf = ({ steps }: Explanation): string | undefined => steps.find(isRefusing)?.message;
+
+const isRefusing = ({ result }: ExplainedStep): boolean => result === 'denied' || result === 'failed';
+
 function verdictOf({ steps, response }: Explanation): string {
-  const refusing = steps.find(({ result }) => result === 'denied' || result === 'failed');
+  const refusing = steps.find(isRefusing);
   if (refusing === undefined) return response.code < 400 ? 'The server would do it.' : 'No step refused it, and yet it was not done.';
   return `Refused in ${refusing.name}${refusing.plugin === undefined ? '' : ` by ${refusing.plugin}`}.`;
 }

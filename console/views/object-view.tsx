@@ -13,6 +13,7 @@ import { Refused } from '../components/refused.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { YamlPane } from '../components/yaml-pane.tsx';
 import { useFieldDocs } from '../components/use-field-docs.ts';
+import { pastCommand } from '../history/change.ts';
 import { objectCommand } from '../objects/kubectl.ts';
 import { hasHistory, useApp } from '../state/app.ts';
 import { EditSession } from '../state/edit-session.ts';
@@ -53,7 +54,9 @@ export function ObjectView({ place, resource }: ObjectViewProps) {
           <Timeline place={place} at={at} onAt={(moment) => app.router.setQuery({ at: moment })} />
         </div>
       )}
-      <KubectlLine command={objectCommand('get', resource, place.name, place.namespace, '-o', 'yaml', '--show-managed-fields')} />
+      <KubectlLine
+        command={at === undefined ? objectCommand('get', resource, place.name, place.namespace, '-o', 'yaml', '--show-managed-fields') : pastCommand(place, at)}
+      />
     </div>
   );
 }
@@ -121,6 +124,7 @@ function LoadedObject({ object, live, place, resource }: LoadedObjectProps) {
         <div class="object">
           <YamlPane
             text={text}
+            revision={edit.value ? `edit ${edit.value.revision.value}` : `version ${object.metadata.resourceVersion ?? ''}`}
             label={`${resource.kind} ${place.name} as YAML`}
             isReadOnly={edit.value === undefined}
             owners={edit.value === undefined ? lineOwners : []}
@@ -163,7 +167,7 @@ function ObjectHead({ object, live, place, resource, tab, isEditing, onEdit }: O
         {place.namespace !== undefined && <span class="muted">{place.namespace}</span>}
       </nav>
       <h1>{place.name}</h1>
-      <span class={`live ${state}`} role="status">
+      <span class={`live state-${state}`} role="status">
         {object.metadata.deletionTimestamp !== undefined && state !== 'deleted' ? 'Being deleted' : STATES[state]}
       </span>
       <span class="spacer" />

@@ -5,8 +5,8 @@ import { KubectlLine } from '../components/kubectl-line.tsx';
 import { RecentChanges } from '../components/recent-changes.tsx';
 import { WarningEvents } from '../components/warning-events.tsx';
 import { formatPath } from '../api/resource-path.ts';
-import { type RequestRecord, shortAgent } from '../server/activity.ts';
-import { hasHistory, useApp } from '../state/app.ts';
+import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
+import { hasHistory, useApp, usernameOf } from '../state/app.ts';
 
 const SHOWN = 8;
 
@@ -36,10 +36,11 @@ export function Overview() {
 }
 
 function RefusedRequests() {
-  const { requestLog, pendingExplanation, router } = useApp();
+  const app = useApp();
+  const { requestLog, pendingExplanation, router } = app;
   const records = requestLog.version.value >= 0 ? requestLog.records : [];
   const refused = records
-    .filter(({ code }) => code >= 400 && code !== 404)
+    .filter((record) => record.code >= 400 && record.code !== 404 && !isOwnRequest(record, usernameOf(app)))
     .slice(-SHOWN)
     .toReversed();
   const explain = ({ method, path, query, user, message }: RequestRecord): void => {

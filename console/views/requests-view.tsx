@@ -4,15 +4,16 @@ import { CodeBadge } from '../components/code-badge.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
-import { type RequestRecord, shortAgent } from '../server/activity.ts';
+import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
 import { formatMs } from '../server/series.ts';
-import { useApp } from '../state/app.ts';
+import { useApp, usernameOf } from '../state/app.ts';
 
 const MAX_SHOWN = 300;
 
 /** Requests as they come: who, what, how long, and with what answer. */
 export function RequestsView() {
-  const { requestLog, router, session } = useApp();
+  const app = useApp();
+  const { requestLog, router } = app;
   const isPaused = useSignal(false);
   const frozen = useSignal<readonly RequestRecord[]>([]);
   useEffect(() => requestLog.follow(), []);
@@ -20,11 +21,10 @@ export function RequestsView() {
   const search = (query.get('search') ?? '').toLowerCase();
   const onlyErrors = query.has('errors');
   const withOwn = query.has('own');
-  const username = typeof session.value === 'object' ? session.value.user.username : '';
-  const isOwn = ({ user, userAgent }: RequestRecord): boolean => user === username && userAgent === navigator.userAgent;
+  const username = usernameOf(app);
   const all = isPaused.value ? frozen.value : requestLog.version.value >= 0 ? requestLog.records : [];
   const shown = all
-    .filter((record) => (!onlyErrors || record.code >= 400) && (withOwn || !isOwn(record)) && matches(record, search))
+    .filter((record) => (!onlyErrors || record.code >= 400) && (withOwn || !isOwnRequest(record, username)) && matches(record, search))
     .slice(-MAX_SHOWN)
     .toReversed();
   const pause = (): void => {
@@ -35,7 +35,7 @@ export function RequestsView() {
     <div class="view">
       <div class="toolbar">
         <h1>Requests</h1>
-        <span class={`live ${isPaused.value ? 'past' : 'live'}`} role="status">
+        <span class={`live state-${isPaused.value ? 'past' : 'live'}`} role="status">
           {isPaused.value ? 'Paused' : 'Live'}
         </span>
         {requestLog.dropped.value > 0 && <span class="muted">{requestLog.dropped.value.toLocaleString('en')} were too fast to show</span>}

@@ -72,12 +72,12 @@ function Charts() {
         length={MAX_SAMPLES}
         format={formatMs}
         series={[
-          { name: 'half', values: seconds.map(({ p50Ms }) => p50Ms) },
+          { name: 'median', values: seconds.map(({ p50Ms }) => p50Ms) },
           { name: '99 %', values: seconds.map(({ p99Ms }) => p99Ms) },
         ]}
       />
       <Chart
-        title="Event loop delay"
+        title="Event loop"
         length={MAX_SAMPLES}
         format={formatMs}
         series={[
@@ -173,7 +173,7 @@ function ActivityTables({ activity }: { activity: Activity }) {
           { name: 'Answered', isNumber: true, of: ({ answered }) => answered },
           { name: 'Refused', isNumber: true, of: ({ refused }) => refused },
           { name: 'Failed', isNumber: true, of: ({ failed }) => failed },
-          { name: 'Half within', isNumber: true, of: ({ p50Ms }) => formatMs(p50Ms) },
+          { name: 'Median', isNumber: true, of: ({ p50Ms }) => formatMs(p50Ms) },
         ]}
       />
       <DataTable

@@ -8,7 +8,7 @@ import { TableToolbar } from '../components/table-toolbar.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { useNow } from '../components/use-now.ts';
 import { VirtualTable } from '../components/virtual-table.tsx';
-import { pastPath } from '../history/change.ts';
+import { pastCommand, pastPath } from '../history/change.ts';
 import { getCommand } from '../objects/kubectl.ts';
 import { type App, hasHistory, useApp } from '../state/app.ts';
 import { LiveTable } from '../state/live-table.ts';
@@ -69,7 +69,7 @@ export function TableView({ place, resource }: TableViewProps) {
         />
       )}
       {hasHistory(app) && <Timeline place={place} at={at} onAt={(moment) => app.router.setQuery({ at: moment })} />}
-      <KubectlLine command={getCommand({ resource, namespace: place.namespace, labelSelector, fieldSelector })} />
+      <KubectlLine command={at === undefined ? getCommand({ resource, namespace: place.namespace, labelSelector, fieldSelector }) : pastCommand(place, at)} />
     </div>
   );
 }

@@ -13,8 +13,6 @@ import { Provided } from './provided.ts';
 /** Built beside the bundle. */
 const builtFolder = (): string => fileURLToPath(new URL('./console/', import.meta.url));
 
-const HISTORY_GROUP = 'history.binnacle.dev';
-
 /** The console, and what it has to do with the rest of the server. */
 export interface OpenConsole extends Pick<Console, 'observe' | 'close' | 'createCode' | 'authenticator' | 'filter'> {
   /** What it serves behind the filters. */
@@ -24,14 +22,13 @@ export interface OpenConsole extends Pick<Console, 'observe' | 'close' | 'create
 }
 
 /** `--console`. Its files are read when they are first asked for. */
-export function openConsole({ options, clock, securePort, servers }: Foundation, folder = builtFolder()): OpenConsole {
-  const hasHistory = (): boolean => servers.value.some(({ versions }) => versions.some(({ group }) => group === HISTORY_GROUP));
+export function openConsole({ options, clock, securePort }: Foundation, folder = builtFolder()): OpenConsole {
   const rehearse = new Provided<Rehearse>('rehearsal');
   const console = new Console({
     folder,
     clock,
     port: () => securePort.value,
-    server: () => ({ version: options.kubernetesVersion, storage: options.storageBackend, hasHistory: hasHistory() }),
+    server: () => ({ version: options.kubernetesVersion, storage: options.storageBackend, hasHistory: options.historyBounds !== undefined }),
   });
   return {
     observe: console.observe,

@@ -12,6 +12,7 @@ import { PastEntry } from '../history/api/past-cache.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from '../history/kept/history-database.ts';
 import { KeptHistory } from '../history/kept/kept-history.ts';
 import { SecretGuard, type SecretGuardOptions, type ValueSealer } from '../history/kept/secret-guard.ts';
+import { HISTORY_FOLDER } from '../history/kept/history-folder.ts';
 import { hashKeyIn, passingHashKey } from '../history/kept/hash-key.ts';
 import { AuthorLedger } from '../history/kept/author-ledger.ts';
 import { StoreRecording } from '../history/kept/store-recording.ts';
@@ -26,9 +27,6 @@ import type { Foundation } from './foundation.ts';
 import type { HistoryKeeping } from './history-keys.ts';
 import type { ObjectStores } from './object-stores.ts';
 import type { StoredValues } from './stored-values.ts';
-
-/** In the data folder. */
-export const HISTORY_FOLDER = 'history';
 
 /** The history of the store, and how it is read. */
 export interface OpenHistory {

@@ -4,6 +4,7 @@ import type { ServerRequest } from '../endpoints/request.ts';
 import type { Family, Series } from '../metrics/family.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
+import { MAX_NAME_CHARACTERS, cutText } from './cut-text.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 export interface PriorityLevelActivity {
@@ -155,10 +156,11 @@ interface WatchRow {
 function countWatches(watches: readonly IncomingRequest[]): WatchRow[] {
   const rows = new Map<string, WatchRow>();
   for (const { user, userAgent, info } of watches) {
-    const key = `${user.name}\n${userAgent}\n${info.apiGroup}/${info.resource}`;
+    const [name, agent] = [cutText(user.name, MAX_NAME_CHARACTERS), cutText(userAgent, MAX_NAME_CHARACTERS)];
+    const key = `${name}\n${agent}\n${info.apiGroup}/${info.resource}`;
     const row = rows.get(key);
     if (row) row.count++;
-    else rows.set(key, { user: user.name, userAgent, group: info.apiGroup, resource: info.resource, count: 1 });
+    else rows.set(key, { user: name, userAgent: agent, group: info.apiGroup, resource: info.resource, count: 1 });
   }
   return [...rows.values()].sort((a, b) => b.count - a.count).slice(0, MAX_ROWS);
 }

@@ -1,6 +1,7 @@
 import { isApiError } from '../api/errors.ts';
 import { parseJson, stringifyJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { cutText } from './cut-text.ts';
 import { changedFields } from '../history/change-fields.ts';
 import { pathText } from '../history/object-delta.ts';
 import type { AskedPlugin, StepObserver } from '../registry/step-observer.ts';
@@ -31,6 +32,8 @@ const MAX_MESSAGE_CHARACTERS = 4_096;
 /** A longer object is not compared: that takes milliseconds for every plug-in. */
 const MAX_COMPARED_CHARACTERS = 512 * 1024;
 const MAX_VALUE_CHARACTERS = 4_096;
+/** Of all changes together. */
+const MAX_CHANGES_CHARACTERS = 1024 * 1024;
 
 /** Collects what each step of a rehearsed request says. */
 export class Explanation implements StepObserver {
@@ -44,6 +47,7 @@ export class Explanation implements StepObserver {
   readonly #asked = new Set<string>();
   /** The object as the last step left it, so that each is printed once. */
   #text: string | undefined;
+  #changesCharacters = 0;
 
   /** `writes`: whether the request has an object that is validated. */
   constructor(writes: boolean) {
@@ -53,7 +57,11 @@ export class Explanation implements StepObserver {
   add(step: Omit<ExplainedStep, 'durationMs'>, durationMs = performance.now() - this.#lastMs): void {
     this.#lastMs = performance.now();
     if (this.steps.length >= MAX_STEPS) return;
-    this.steps.push({ ...step, ...(step.message !== undefined && { message: cut(step.message, MAX_MESSAGE_CHARACTERS) }), durationMs: rounded(durationMs) });
+    this.steps.push({
+      ...step,
+      ...(step.message !== undefined && { message: cutText(step.message, MAX_MESSAGE_CHARACTERS) }),
+      durationMs: rounded(durationMs),
+    });
   }
 
   enters(step: AskedPlugin['step']): void {
@@ -90,7 +98,9 @@ export class Explanation implements StepObserver {
     if (changes?.length !== 0) this.#asked.add(who.plugin);
     if (error !== undefined) return this.add({ ...stepOf(who), result: isDenial(error) ? 'denied' : 'failed', message: messageOf(error) }, durationMs);
     if (changes?.length === 0) return this.#tellUnchanged(who, durationMs);
-    this.add({ ...stepOf(who), result: 'changed', ...(changes ? { changes } : { message: 'the object is too large to be compared' }) }, durationMs);
+    this.#changesCharacters += changes === undefined ? 0 : stringifyJson(changes as unknown as Json).length;
+    const isListed = changes !== undefined && this.#changesCharacters <= MAX_CHANGES_CHARACTERS;
+    this.add({ ...stepOf(who), result: 'changed', ...(isListed ? { changes } : { message: 'the changes are too large to be listed' }) }, durationMs);
   }
 
   /** Where one has changed the object, all who mutate are asked a second time, and most have nothing to say then. */
@@ -145,8 +155,7 @@ function changesOf(before: string | undefined, after: string | undefined): Field
 
 function bounded(value: Json): Json {
   const text = stringifyJson(value);
-  return text.length <= MAX_VALUE_CHARACTERS ? value : cut(text, MAX_VALUE_CHARACTERS);
+  return text.length <= MAX_VALUE_CHARACTERS ? value : cutText(text, MAX_VALUE_CHARACTERS);
 }
 
-const cut = (text: string, limit: number): string => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -1,11 +1,11 @@
 import type { RequestObserver } from '../server/filters/request-observer.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
 import { ownCopy } from '../util/own-copy.ts';
+import { MAX_NAME_CHARACTERS, cutText } from './cut-text.ts';
 import type { RequestStream } from './request-stream.ts';
 
 /** Clients that are told apart; of more, the one that was silent the longest is forgotten. */
 const MAX_CLIENTS = 500;
-const MAX_TEXT_CHARACTERS = 256;
 const MAX_PATH_CHARACTERS = 512;
 
 export interface ClientActivity {
@@ -78,7 +78,7 @@ export class RequestRecorder {
 /** The page's own polling would be most of what it shows. */
 const isOwn = (path: string): boolean => path.startsWith('/console') && path !== '/console/explain';
 
-const cut = (text: string, limit = MAX_TEXT_CHARACTERS): string => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
+const cut = (text: string, maxCharacters = MAX_NAME_CHARACTERS): string => cutText(text, maxCharacters);
 
 function lineOf(request: IncomingRequest, time: string, isRunning: boolean): string {
   const { info, exchange, user, userAgent, auditId, receivedAtMs, finishedAtMs, errorMessage } = request;

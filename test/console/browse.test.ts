@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConsoleBrowser, hasChromium } from './browser.ts';
+import { ConsoleBrowser, SOON, hasChromium } from './browser.ts';
 
 const consoleBrowser = new ConsoleBrowser();
 const api = () => consoleBrowser.server.client();
@@ -88,13 +88,13 @@ describe.runIf(hasChromium)('tables', () => {
     const names = async () => (await page.locator('tbody tr td:first-child').allTextContents()).filter((name) => name !== 'kube-root-ca.crt');
     await page.getByRole('link', { name: 'gamma' }).waitFor();
     await page.getByRole('button', { name: 'Data' }).click();
-    await expect.poll(names).toEqual(['alpha', 'gamma', 'beta']);
+    await expect.poll(names, SOON).toEqual(['alpha', 'gamma', 'beta']);
     await page.getByRole('button', { name: 'Data' }).click();
-    await expect.poll(names).toEqual(['beta', 'gamma', 'alpha']);
+    await expect.poll(names, SOON).toEqual(['beta', 'gamma', 'alpha']);
 
     await page.keyboard.press('/');
     await page.keyboard.type('alph');
-    await expect.poll(names).toEqual(['alpha']);
+    await expect.poll(names, SOON).toEqual(['alpha']);
     await page.getByLabel('Search in the rows').fill('');
 
     const selector = page.getByRole('combobox', { name: 'Label selector' });
@@ -102,7 +102,7 @@ describe.runIf(hasChromium)('tables', () => {
     await selector.pressSequentially('ti');
     await page.getByRole('option', { name: 'tier' }).click();
     await page.getByRole('option', { name: 'back' }).click();
-    await expect.poll(names).toEqual(['beta', 'gamma']);
+    await expect.poll(names, SOON).toEqual(['beta', 'gamma']);
     expect(await page.locator('.kubectl code').textContent()).toBe('kubectl get configmaps -n find -l tier=back --watch');
   });
 
@@ -136,7 +136,7 @@ describe.runIf(hasChromium)('the keyboard', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('k');
-    await expect.poll(() => page.locator('tr.selected td').first().textContent()).toBe('aaa');
+    await expect.poll(() => page.locator('tr.selected td').first().textContent(), SOON).toBe('aaa');
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Next row').waitFor();
     await page.keyboard.press('Escape');

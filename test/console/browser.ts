@@ -17,6 +17,8 @@ const FLAGS = [
 ];
 /** How long a browser may take on a machine that does other things too. */
 const PATIENCE_MS = 20_000;
+/** For conditions that are polled. */
+export const SOON = { timeout: PATIENCE_MS };
 
 /** One built server and one browser for a file of tests, and a fresh profile for each test. What goes wrong in a page fails its test. */
 export class ConsoleBrowser {

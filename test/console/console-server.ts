@@ -77,8 +77,8 @@ export class ConsoleServer {
     return this.server.cluster.admin;
   }
 
-  user(name: string, groups: string[] = []): Identity {
-    return signCertificate(this.server.cluster.authority, { commonName: name, organizations: groups, usages: ['client'] });
+  user(name: string, groups: string[] = [], notAfter?: Date): Identity {
+    return signCertificate(this.server.cluster.authority, { commonName: name, organizations: groups, usages: ['client'], ...(notAfter && { notAfter }) });
   }
 
   async send(method: string, path: string, options: SendOptions = {}): Promise<ConsoleAnswer> {

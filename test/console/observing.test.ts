@@ -56,6 +56,7 @@ test('requests are told as they end, and watches when they begin too', async () 
     auditID: expect.any(String),
     isWatch: false,
     isRunning: false,
+    message: expect.stringContaining('User "jane" cannot get resource "namespaces"'),
   });
   expect([begun, ended]).toMatchObject([
     { verb: 'watch', isWatch: true, isRunning: true, code: 200, user: 'admin' },

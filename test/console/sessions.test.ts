@@ -199,6 +199,12 @@ describe('a session', () => {
     expect((await server.send('GET', '/api/v1/namespaces', { session })).status).toBe(401);
   });
 
+  test('ends with its certificate', async () => {
+    const session = await server.signInAs(server.user('brief', ['system:masters'], new Date(Date.now() + 4_000)));
+    expect((await server.send('GET', '/api/v1/namespaces', { session })).status).toBe(200);
+    await expect.poll(async () => (await server.send('GET', '/api/v1/namespaces', { session })).status, { timeout: 10_000 }).toBe(401);
+  });
+
   test('ends with its token', async () => {
     const account = '/api/v1/namespaces/default/serviceaccounts';
     await server.send('POST', account, { as: server.admin, body: { metadata: { name: 'short' } } });
