@@ -7,6 +7,9 @@ import { splitKey } from './resource-choice.ts';
 /** More than any server has: of what lists itself. */
 const MAX_GROUP_VERSIONS = 10_000;
 
+/** A server's own history (`--history`): what it tells is in the objects themselves. */
+const HISTORY_GROUP = 'history.binnacle.dev';
+
 /**
  * The resources that can be listed and watched, each once, in the version that the server prefers, or the first one that has it. A group whose server does
  * not answer is left out: it may answer next time.
@@ -14,6 +17,7 @@ const MAX_GROUP_VERSIONS = 10_000;
 export async function discoverResources(client: ClusterClient, signal: AbortSignal): Promise<RecordedResource[]> {
   const found = new Map<string, RecordedResource>();
   for (const { group, version } of await groupVersions(client, signal)) {
+    if (group === HISTORY_GROUP) continue;
     for (const resource of await resourcesOf(client, group, version, signal)) {
       const id = `${group} ${resource.plural}`;
       if (!found.has(id)) found.set(id, resource);
