@@ -9,8 +9,6 @@ const NAMESPACES: RecordedResource = { group: '', version: 'v1', plural: 'namesp
 const NOT_FOUND = 404;
 const FORBIDDEN = 403;
 const GONE = 410;
-/** Its own history is not a part of the past. */
-const OWN_GROUP = 'history.binnacle.dev';
 
 interface ApiTimelineParts {
   resources(): Promise<RecordedResource[]>;
@@ -45,7 +43,6 @@ export class ApiTimeline implements Timeline {
     const leftOut: string[] = [];
     const objects: (RecordedObject & { revision: number })[] = [];
     for (const resource of await parts.resources()) {
-      if (resource.group === OWN_GROUP) continue;
       const list = await readable(() => parts.listAt(resource, String(revision)));
       if (!list) {
         leftOut.push(resource.plural);
