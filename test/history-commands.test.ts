@@ -238,6 +238,12 @@ test("a server's own history: the cluster of a moment, what comes, and what is n
   await patch(server, `${SHOP}/secrets/password`, { stringData: { a: 'second' } });
   const names = ['get', 'deploy,rs,pods', '-n', 'shop', '-o', 'name'];
   expect(plain(await commands('at', before, '--', KUBECTL, ...names))).toEqual(['deployment.apps/web']);
+  const { metadata } = await server.client().get<{ metadata: { resourceVersion: string } }>(`${SHOP}/configmaps`);
+  expect(plain(await commands('at', metadata.resourceVersion, '--', KUBECTL, ...names))).toEqual([
+    'deployment.apps/web',
+    'replicaset.apps/web-2',
+    'pod/web-2-a',
+  ]);
   const played = await commands('at', before, '--play', '100x', '--', KUBECTL, 'wait', '-n', 'shop', '--for=create', 'pod/web-2-a', '--timeout=30s');
   expect(played).toMatchObject({ code: 0, stdout: 'pod/web-2-a condition met\n' });
 

@@ -197,8 +197,12 @@ test.skipIf(!isThere)(
   async () => {
     const folder = temporaryFolder();
     const port = process.env['BINNACLE_REFERENCE_PORT'] ? Number(process.env['BINNACLE_REFERENCE_PORT']) : (await freePorts(1))[0]!;
-    const reference = spawn(join(PROJECT_DIR, 'compare/reference.sh'), [APISERVER!, ETCD!, join(folder, 'reference'), String(port)], { stdio: 'ignore' });
-    onTestFinished(() => void reference.kill('SIGTERM'));
+    const reference = spawn(join(PROJECT_DIR, 'compare/reference.sh'), [APISERVER!, ETCD!, join(folder, 'reference'), String(port)], {
+      stdio: 'ignore',
+      detached: true,
+    });
+    // With what it has started: a kube-apiserver whose etcd is gone takes its time.
+    onTestFinished(() => void process.kill(-reference.pid!, 'SIGKILL'));
     await proveTruth(await referenceReady(reference, join(folder, 'reference'), port), 2, 300);
   },
 );

@@ -9,8 +9,6 @@ const NAMESPACES: RecordedResource = { group: '', version: 'v1', plural: 'namesp
 const NOT_FOUND = 404;
 const FORBIDDEN = 403;
 const GONE = 410;
-/** Its own history is not a part of the past. */
-const OWN_GROUP = 'history.binnacle.dev';
 
 interface ApiTimelineParts {
   resources(): Promise<RecordedResource[]>;
@@ -45,7 +43,6 @@ export class ApiTimeline implements Timeline {
     const leftOut: string[] = [];
     const objects: (RecordedObject & { revision: number })[] = [];
     for (const resource of await parts.resources()) {
-      if (resource.group === OWN_GROUP) continue;
       const list = await readable(() => parts.listAt(resource, String(revision)));
       if (!list) {
         leftOut.push(resource.plural);
@@ -54,7 +51,7 @@ export class ApiTimeline implements Timeline {
       resources.push(resource);
       for (const each of objectsOf(resource, list)) objects.push({ ...each, revision: Number(versionOf(each.object)) });
     }
-    const atMs = 'timeMs' in moment ? moment.timeMs : Date.now();
+    const atMs = 'timeMs' in moment ? moment.timeMs : await timeOfRevision(source, revision);
     return new ApiTimeline(source, { cluster: { server: client.url, gitVersion: String(gitVersion) }, atMs, resources, leftOut, objects, revision });
   }
 
@@ -77,6 +74,16 @@ export class ApiTimeline implements Timeline {
   }
 
   async close(): Promise<void> {}
+}
+
+/** Of the last change that belongs to it; changes are in the order of their revisions. */
+async function timeOfRevision(source: HistorySource, revision: number): Promise<number> {
+  let foundMs: number | undefined;
+  for await (const { timeMs, resourceVersion } of source.changes({})) {
+    if (Number(resourceVersion) > revision) return foundMs ?? timeMs;
+    foundMs = timeMs;
+  }
+  return foundMs ?? source.endMs();
 }
 
 /** Undefined for what nobody may see, or is left out. The moment itself is kept: its first list was had. */

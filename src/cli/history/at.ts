@@ -20,7 +20,8 @@ export async function at(args: readonly string[], output: Output): Promise<void>
   if (file === undefined) throw new CommandError('"binnacle at" takes the command to run after "--": binnacle at 10:00 -- kubectl get pods');
   const speed = readSpeed(textFlag(values, 'play'));
   const ending = await withHistory(values, async (source) => {
-    const { server } = await serveMoment(source, when, { port: 0, speed });
+    const { server, leftOut } = await serveMoment(source, when, { port: 0, speed });
+    if (leftOut.length > 0 && output.columns > 0) output.stderr(`Not in the history: ${leftOut.join(', ')}\n`);
     return runToEnd(file, commandArgs, { ...process.env, KUBECONFIG: server.kubeconfigFile }, output).finally(() => server.stop());
   });
   endLike(ending);
