@@ -9,7 +9,7 @@ describe.runIf(hasChromium)('signing in', () => {
   test('by the link takes one click, and the code leaves the address', async () => {
     const page = await consoleBrowser.page();
     await page.goto(await consoleBrowser.link());
-    await page.getByText('admin', { exact: true }).waitFor();
+    await page.locator('.user', { hasText: 'admin' }).waitFor();
     expect(page.url()).not.toContain('code');
     // The session outlives the page.
     await page.reload();
