@@ -1,6 +1,6 @@
 // What a history costs: the CPU of a write with it and without, and what it takes by itself.
 const LIVE = 1_000;
-const UPDATES = 15_000;
+const UPDATES = 10_000;
 const IN_FLIGHT = 64;
 const VALUE_BYTES = 1024;
 /** The history works off what it was handed a moment later. */
@@ -20,6 +20,7 @@ export async function history({ withServer, record, fromSource }) {
   const least = Object.fromEntries(Object.entries(cpu).map(([name, runs]) => [name, Math.min(...runs)]));
   const runs = Object.entries(cpu).map(([name, each]) => `${name} ${each.map((us) => us.toFixed(1)).join(' ')}`);
   record('history: an update of 1 KiB costs more', least.with - least.without, 'µs', LIMIT_US, runs.join('; '));
+  await (await fromSource('history-writes')).historyWrites(record);
   await (await fromSource('history-costs')).historyCosts(record);
 }
 

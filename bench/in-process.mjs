@@ -1,5 +1,8 @@
 // Servers inside a test's process: how long the first one, the next ones, forks and resets take, what each holds, and what 200 of them leave behind.
 import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LIMIT_MS = 240_000;
@@ -17,9 +20,19 @@ const LIMITS = {
 
 /** In a process of its own, which is a test's: it measures itself, and sends `[name, value, unit, more]`. Times are those of the thread's own CPU and waiting. */
 export function inProcessCosts({ record, dist }) {
-  const child = fork(fileURLToPath(new URL('./in-process-load.mjs', import.meta.url)), [dist], { execArgv: ['--expose-gc'], timeout: LIMIT_MS });
+  // Others on this machine have files in the same folder as well: what is left is counted in one of its own.
+  const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
+  const child = fork(fileURLToPath(new URL('./in-process-load.mjs', import.meta.url)), [dist], {
+    execArgv: ['--expose-gc'],
+    timeout: LIMIT_MS,
+    env: { ...process.env, TMPDIR: folder },
+  });
   child.on('message', ([name, value, unit, more]) => record(name, value, unit, LIMITS[name], more));
   return new Promise((resolve, reject) => {
-    child.once('exit', (code, signal) => (code === 0 ? resolve() : reject(new Error(`the process of servers ended with ${code ?? signal}`))));
+    child.once('exit', (code, signal) => {
+      rmSync(folder, { recursive: true, force: true });
+      if (code === 0) resolve();
+      else reject(new Error(`the process of servers ended with ${code ?? signal}`));
+    });
   });
 }

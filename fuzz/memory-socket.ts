@@ -11,6 +11,7 @@ export class MemorySocket extends Duplex {
   override _write(_chunk: Buffer, _encoding: string, done: () => void): void {
     done();
   }
+  setNoDelay(): void {}
   destroySoon(): void {
     this.destroy();
   }

@@ -2,7 +2,7 @@ import type { FuzzTarget } from './target.ts';
 import { cbor, cborObject } from './targets/cbor.ts';
 import { cel } from './targets/cel.ts';
 import { certificate, certificateChain } from './targets/certificates.ts';
-import { auditPolicy, kubeconfig, pem } from './targets/configuration.ts';
+import { auditPolicy, execCredential, kubeconfig, pem, staticManifests } from './targets/configuration.ts';
 import { etcdConnection, etcdRequests } from './targets/etcd.ts';
 import { html } from './targets/html.ts';
 import { http1Answer, http1Connection } from './targets/http1.ts';
@@ -12,12 +12,13 @@ import { jsonPath } from './targets/json-path.ts';
 import { jwt } from './targets/jwt.ts';
 import { apply, managedFields } from './targets/ownership.ts';
 import { jsonPatch, mergePatch, strategicMerge } from './targets/patches.ts';
+import { grpcAnswers, konnectivityPacket, pluginAnswers, signerHeader, signerKeys } from './targets/plugins.ts';
 import { protobuf } from './targets/protobuf.ts';
 import { re2 } from './targets/re2.ts';
 import { continueToken, mediaTypes, requestInfo, urls } from './targets/requests.ts';
 import { addresses, duration, names, quantity, time, versionsAndSchedules } from './targets/scalars.ts';
 import { schemaValues } from './targets/schema-values.ts';
-import { fieldSelector, labelSelector } from './targets/selectors.ts';
+import { fieldSelector, labelSelector, shardSelector } from './targets/selectors.ts';
 import { spdy, spdyHeaders } from './targets/spdy.ts';
 import { webSocket } from './targets/websocket.ts';
 import { yaml } from './targets/yaml.ts';
@@ -44,6 +45,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   schemaValues,
   labelSelector,
   fieldSelector,
+  shardSelector,
   cel,
   re2,
   jsonPath,
@@ -67,4 +69,11 @@ export const TARGETS: readonly FuzzTarget[] = [
   versionsAndSchedules,
   auditPolicy,
   kubeconfig,
+  execCredential,
+  staticManifests,
+  grpcAnswers,
+  pluginAnswers,
+  konnectivityPacket,
+  signerKeys,
+  signerHeader,
 ];

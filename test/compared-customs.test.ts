@@ -102,6 +102,28 @@ test.each([
   );
 });
 
+test('an apply to a custom object that someone owns in a version that is gone fails; an update forgets the owners', async () => {
+  const { group, things, thing } = await define({ spec: { type: 'object', properties: { host: TEXT } } });
+  const definition = `${DEFINITIONS}/things.${group}`;
+  const { spec, ...rest } = (await api.expect(200, { path: definition })).json<{ spec: { versions: object[] } }>();
+  const two = (await api.update(definition, {
+    ...rest,
+    spec: { ...spec, versions: [spec.versions[0]!, { ...spec.versions[0], name: 'v2', storage: false }] },
+  })) as unknown as JsonObject;
+  const second = things.replace('/v1/', '/v2/');
+  while ((await api.send({ path: second })).status === 404);
+  await api.create(second, { ...thing('gone', { spec: { host: 'a' } }), apiVersion: `${group}/v2` });
+  const { metadata } = (await api.expect(200, { path: definition })).json<{ metadata: object }>();
+  await api.update(definition, { ...two, metadata, spec });
+  while ((await api.send({ path: second })).status !== 404);
+  const apply = { method: 'PATCH', path: `${things}/gone?fieldManager=x`, headers: { 'content-type': 'application/apply-patch+yaml' } };
+  const refusal = await api.expect(500, { ...apply, body: thing('gone', { spec: { host: 'b' } }) });
+  expect(messageOf(refusal)).toBe(`request to convert CR to an invalid group/version: ${group}/v2`);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const updated = await api.expect(200, { method: 'PATCH', path: `${things}/gone`, headers, body: { spec: { host: 'c' } } });
+  expect(updated.json<{ metadata: object }>().metadata).not.toHaveProperty('managedFields');
+});
+
 test('an address that cannot be had for a service without a name is the refusal', async () => {
   const body = { spec: { ports: [{ port: 80 }] } };
   const refusal = await api.expect(422, { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/services`, body });
@@ -352,6 +374,28 @@ describe('the scale of a custom object', () => {
     ['application/vnd.kubernetes.protobuf', 'none'],
   ])('is refused in the same words whatever is wrong with it: %s %s', async (type, body) => {
     expect(messageOf(await api.expect(400, { method: 'PUT', path, headers: { 'content-type': type }, body: Buffer.from(body) }))).toBe(UNKNOWN);
+  });
+
+  test.each([
+    'json',
+    'json;as=Table;v=v1;g=meta.k8s.io',
+    'json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    'json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+  ])('that has no replicas cannot be read, in whatever form: %s', async (form) => {
+    await api.expect(200, {
+      method: 'PATCH',
+      path: path.replace('/scale', ''),
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: null },
+    });
+    const refusal = await api.expect(500, { path: `${path}?includeObject=Nonsense`, headers: { accept: `application/${form}` } });
+    expect(messageOf(refusal)).toBe('Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+    await api.expect(200, {
+      method: 'PATCH',
+      path: path.replace('/scale', ''),
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: { replicas: 1 } },
+    });
   });
 
   test('may be sent in protobuf', async () => {

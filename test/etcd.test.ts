@@ -88,6 +88,14 @@ describe.runIf(hasEtcd())('a server on etcd', () => {
     const metrics = (await client.send({ path: '/metrics' })).text;
     const lineOf = (start: string): string | undefined => metrics.split('\n').find((line) => line.startsWith(start));
     expect(lineOf('etcd_requests_total{group="",operation="create",resource="configmaps"}')).toMatch(/ [1-9]\d*$/);
+    const [range, watch] = [
+      'grpc_method="Range",grpc_service="etcdserverpb.KV",grpc_type="unary"',
+      'grpc_method="Watch",grpc_service="etcdserverpb.Watch",grpc_type="bidi_stream"',
+    ];
+    for (const family of ['started', 'msg_sent', 'msg_received'])
+      for (const labels of [range, watch]) expect(lineOf(`grpc_client_${family}_total{${labels}}`)).toMatch(/ [1-9]\d*$/);
+    for (const labels of [`grpc_code="OK",${range}`, `grpc_code="Unavailable",${range}`, `grpc_code="Unavailable",${watch}`])
+      expect(lineOf(`grpc_client_handled_total{${labels}}`)).toMatch(/ [1-9]\d*$/);
     expect(lineOf('apiserver_storage_size_bytes{storage_cluster_id="etcd-0"}')).toMatch(/ [1-9]\d*$/);
     expect(await server.stop()).toEqual(CLEAN_EXIT);
   });

@@ -86,3 +86,15 @@ test('of a list, all groups, with nothing that the types do not have', () => {
   ]);
   for (const other of [{ kind: 'APIGroupList' }, [], 'x', null]) expect(() => groupsInList(other)).toThrow('the answer is no APIGroupDiscoveryList');
 });
+
+test('one that lists more than any server has is not looked at', () => {
+  const many = Array.from({ length: 5_001 }, (_, index) => ({ name: `r${index}`, resource: `r${index}` }));
+  const tooMany = 'the answer lists more than 5000 groups or resources';
+  expect(() => entryOfLegacyList({ kind: 'APIResourceList', resources: many }, 'v1')).toThrow(tooMany);
+  expect(() => entryInList(list({ version: 'v1', resources: many }), 'g', 'v1')).toThrow(tooMany);
+  const versions = many.slice(0, 100).map(() => ({ version: 'v1', resources: many.slice(0, 50) }));
+  expect(() => groupsInList(list(...versions))).toThrow(tooMany);
+  const subresources = many.slice(0, 5_000).map(({ name }) => ({ name: `things/${name}` }));
+  const [things] = entryOfLegacyList({ kind: 'APIResourceList', resources: subresources }, 'v1')['resources'] as { subresources: object[] }[];
+  expect(things!.subresources).toHaveLength(5_000);
+});

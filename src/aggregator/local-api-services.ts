@@ -29,7 +29,23 @@ interface Condition {
  */
 export async function registerLocalApiServices(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[], now: () => Date): Promise<void> {
   await apiServices.informer.synced;
-  await Promise.all(versions.map((version) => registerLocal(apiServices, version, 'onstart', now)));
+  await Promise.all([...versions.map((version) => registerLocal(apiServices, version, 'onstart', now)), ...removeFormer(apiServices, versions)]);
+}
+
+/** Groups of our own, which come and go with a flag (--history), and of which nobody else knows. */
+const OWN_GROUPS = '.binnacle.dev';
+
+function removeFormer(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[]): Promise<void>[] {
+  const wanted = new Set(versions.map(apiServiceName));
+  const former = apiServices.informer.list('').filter((service) => {
+    const { name = '' } = service.metadata;
+    return name.endsWith(OWN_GROUPS) && isManaged(service, 'onstart') && !wanted.has(name);
+  });
+  return former.map(async ({ metadata }) => {
+    await apiServices.delete('', metadata.name!).catch((error: unknown) => {
+      if (!isApiError(error, 'NotFound')) throw error;
+    });
+  });
 }
 
 export async function registerLocal(apiServices: ResourceClient<ApiService>, version: ApiVersion, managed: Managed, now: () => Date): Promise<void> {

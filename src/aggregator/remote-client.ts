@@ -3,7 +3,7 @@ import type { DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '
 import { streamOf } from '../serving/proxy/answer.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { ApiError, isApiError } from '../api/errors.ts';
-import { isJsonObject, parseAnswer } from '../encoding/json.ts';
+import { isJsonObject, parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP, type User } from '../api/user.ts';
 import type { RemoteApi } from './remote-api.ts';
@@ -100,7 +100,7 @@ export class RemoteResourceClient implements ResourceClient {
       const { status, body } = await call.response;
       if (status !== 200) throw new Error(`a watch was answered ${status}`);
       for await (const line of linesOf(streamOf(body))) {
-        const { type, object } = (await parseAnswer(line)) as { type?: Json; object?: Json };
+        const { type, object } = (await parseLongJson(line)) as { type?: Json; object?: Json };
         if (typeof type !== 'string' || type === 'ERROR' || !isJsonObject(object!)) throw new Error('the watch has ended');
         yield { type, object: asObject(object) };
       }
@@ -134,7 +134,7 @@ export class RemoteResourceClient implements ResourceClient {
     const headers = { accept, ...(body && { 'content-type': type }) };
     const sent = body && Buffer.from(JSON.stringify(body));
     const answer = await this.#reached().fetch(path, { user: USER, method, headers, body: sent, timeoutMs: TIMEOUT_MS });
-    const value = String(answer.headers['content-type']).startsWith(JSON_TYPE) ? await parseAnswer(answer.body) : null;
+    const value = String(answer.headers['content-type']).startsWith(JSON_TYPE) ? await parseLongJson(answer.body) : null;
     if (answer.status >= 200 && answer.status < 300) return value;
     throw refusal(answer.status, value);
   }

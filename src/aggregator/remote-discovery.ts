@@ -1,6 +1,6 @@
 import { WorkQueue } from '../controllers/work-queue.ts';
 import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
-import { parseAnswer } from '../encoding/json.ts';
+import { parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
 import type { Fetched } from '../serving/proxy/fetch.ts';
@@ -102,7 +102,7 @@ export class RemoteDiscovery {
     this.#kept.delete(name);
     if (status === 503) throw new Error(`service ${name} returned non-success response code: ${status}`);
     if (status !== 200 || !String(answered['content-type']).includes(LIST_TYPE)) return this.#fetchLegacy(api);
-    const list = await parseAnswer(body);
+    const list = await parseLongJson(body);
     const etag = answered['etag'];
     if (typeof etag === 'string' && etag !== '') this.#kept.set(name, { etag, list });
     return entryInList(list, group, version) ?? { version };
@@ -123,7 +123,7 @@ export class RemoteDiscovery {
     const headers = { accept: 'application/json' };
     const { status, body } = await api.fetch(path, { user: AGGREGATOR_USER, headers, timeoutMs: TIMEOUT_MS, limitBytes: LIMITS.remoteDiscoveryBytes });
     if (status !== 200) throw new Error(`failed to download legacy discovery for ${path}: ${status}`);
-    return entryOfLegacyList(await parseAnswer(body), api.version);
+    return entryOfLegacyList(await parseLongJson(body), api.version);
   }
 }
 

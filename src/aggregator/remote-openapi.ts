@@ -4,7 +4,7 @@ import type { QueueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { convertToV3 } from '../server/openapi/convert-v3.ts';
 import { filterByPaths } from '../server/openapi/merge-v2.ts';
 import type { RemoteDocument } from '../server/remote-apis.ts';
-import { isJsonObject, parseAnswer } from '../encoding/json.ts';
+import { isJsonObject, parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { type SlicedWork, runInSlices } from '../util/time-slice.ts';
@@ -111,7 +111,7 @@ async function fetchIndex(api: RemoteApi): Promise<ReadonlyMap<string, RemoteDoc
   const { status, body } = await api.fetch('/openapi/v3', { user: USER, timeoutMs: TIMEOUT_MS, limitBytes: LIMITS.remoteOpenApiBytes });
   if (status === 404) return undefined;
   if (status !== 200) throw new Error(`could not get the list of group versions of ${api.name}: ${status}`);
-  const index = await parseAnswer(body);
+  const index = await parseLongJson(body);
   const paths = isJsonObject(index) && isJsonObject(index['paths']) ? index['paths'] : {};
   // Nobody has so many; what it has of v2 may still be told.
   if (Object.keys(paths).length > LIMITS.remoteOpenApiEntries) return new Map();
@@ -139,7 +139,7 @@ async function fetchWholeV2(api: RemoteApi, known: Specs | undefined): Promise<O
   if (status !== 200) throw new Error(`failed to retrieve openAPI spec of ${api.name}: ${status}`);
   const hash = createHash('sha256').update(body).digest('base64');
   if (hash === known?.hash) return known;
-  const document = await parseAnswer(body);
+  const document = await parseLongJson(body);
   if (!isJsonObject(document)) throw new Error(`the openAPI spec of ${api.name} is no object`);
   await runInSlices(checkSize(document));
   const v2 = await runInSlices(filterByPaths(document, [`/apis/${api.group}/${api.version}/`]));

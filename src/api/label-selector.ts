@@ -46,11 +46,13 @@ function hasMoreCommas(text: string, max: number): boolean {
   return false;
 }
 
+const MANY_REQUIREMENTS = 50;
+
 /** A selector of requirements that are known to be valid. */
 export function labelSelectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   const sorted = requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  // Most are parsed to be authorized or printed, and never held against labels.
-  let compiled: ((labels: Labels) => boolean) | undefined;
+  // Most are parsed to be authorized or printed, and never held against labels. Of long ones, hundreds may wait for the same first change.
+  let compiled: ((labels: Labels) => boolean) | undefined = sorted.length > MANY_REQUIREMENTS ? compile(sorted) : undefined;
   return {
     isEmpty: sorted.length === 0,
     requirements: sorted,
@@ -71,7 +73,7 @@ interface Demand {
   isForbidden: boolean;
   /** Undefined: any. */
   wanted: ReadonlySet<string> | undefined;
-  unwanted: Set<string>;
+  unwanted: Set<string> | undefined;
   above: bigint | undefined;
   below: bigint | undefined;
 }
@@ -85,7 +87,7 @@ function demandsOf(requirements: readonly LabelRequirement[]): Demands {
     const { key } = requirement;
     let demand = demands.get(key);
     if (demand === undefined)
-      demands.set(key, (demand = { isRequired: false, isForbidden: false, wanted: undefined, unwanted: new Set(), above: undefined, below: undefined }));
+      demands.set(key, (demand = { isRequired: false, isForbidden: false, wanted: undefined, unwanted: undefined, above: undefined, below: undefined }));
     addTo(demand, requirement);
   }
   return demands;
@@ -95,6 +97,7 @@ function addTo(demand: Demand, { operator, values }: LabelRequirement): void {
   switch (operator) {
     case '!=':
     case 'notin':
+      demand.unwanted ??= new Set();
       for (const value of values) demand.unwanted.add(value);
       return;
     case '!':
@@ -124,7 +127,7 @@ function addTo(demand: Demand, { operator, values }: LabelRequirement): void {
 
 function meets({ isRequired, isForbidden, wanted, unwanted, above, below }: Demand, value: string | undefined): boolean {
   if (value === undefined) return !isRequired;
-  if (isForbidden || unwanted.has(value) || (wanted !== undefined && !wanted.has(value))) return false;
+  if (isForbidden || unwanted?.has(value) || (wanted !== undefined && !wanted.has(value))) return false;
   if (above === undefined && below === undefined) return true;
   const number = parseInt64(value);
   return number !== undefined && (above === undefined || number > above) && (below === undefined || number < below);

@@ -125,6 +125,6 @@ test.each([
   ['{ "a": [ 1,\n 2 ] }', '{"a":[1,2]}'],
   ['[{"op":"remove","path":"/a"}]', '[{"op":"remove","path":"/a"}]'],
   ['a: 1\n', '"a: 1\\n"'],
-])('the patch %j is shown as %s', (patch, shown) => {
-  expect(patchAsJson(Buffer.from(patch))).toBe(shown);
+])('the patch %j is shown as %s', async (patch, shown) => {
+  expect(await patchAsJson(Buffer.from(patch))).toBe(shown);
 });

@@ -1,5 +1,5 @@
 import { JsonError } from '../encoding/json-parser.ts';
-import { isJsonObject, parseJson, parseOwnJson, stringifyJson } from '../encoding/json.ts';
+import { isJsonObject, parseLongJson, parseOwnJson, stringifyJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /* What events show of requests' and answers' objects. */
@@ -31,11 +31,15 @@ export function withoutManagedFieldsOf(bytes: Buffer): Buffer {
 }
 
 /** A patch as it was sent; where it is no JSON, which an apply patch need not be, as a text, since upstream would lose the whole event. */
-export function patchAsJson(patch: Buffer): string {
-  try {
-    return stringifyJson(parseJson(patch));
-  } catch (error) {
+export function patchAsJson(patch: Buffer): string | Promise<string> {
+  const asText = (error: unknown): string => {
     if (error instanceof JsonError) return stringifyJson(patch.toString());
     throw error;
+  };
+  try {
+    const parsed = parseLongJson(patch);
+    return parsed instanceof Promise ? parsed.then(stringifyJson, asText) : stringifyJson(parsed);
+  } catch (error) {
+    return asText(error);
   }
 }

@@ -91,8 +91,11 @@ export class RecordedRequest implements RequestAudit {
     this.#requestObject = stringifyJson(this.#decision.omitManagedFields ? withoutManagedFields(object) : object);
   }
 
-  requestPatch(patch: Buffer): void {
-    if (this.keepsRequest) this.#requestObject = patchAsJson(patch);
+  requestPatch(patch: Buffer): Promise<void> | void {
+    if (!this.keepsRequest) return;
+    const shown = patchAsJson(patch);
+    if (shown instanceof Promise) return shown.then((text) => void (this.#requestObject = text));
+    this.#requestObject = shown;
   }
 
   responseStatus({ status, message, reason, details, code }: Status): void {

@@ -4,7 +4,7 @@ import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { WebhookClient } from '../client/webhook-client.ts';
 import { delay } from '../util/delay.ts';
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, parseAnswer } from '../encoding/json.ts';
+import { isJsonObject, parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { UnverifiedJwt } from './jwt.ts';
 
@@ -125,7 +125,7 @@ export class OidcProvider {
   async #fetch(url: URL): Promise<{ value: JsonObject; body: Buffer }> {
     const { status, body } = await this.#options.client.get(url, this.#stop.signal);
     if (status !== 200) throw new Error(`${url.href}: status ${status}`);
-    const value = await parseAnswer(body);
+    const value = await parseLongJson(body);
     if (!isJsonObject(value)) throw new Error(`${url.href}: expected a JSON object`);
     return { value, body };
   }

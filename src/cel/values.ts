@@ -277,8 +277,12 @@ function typeOfObject(value: Exclude<CelValue, null | string | number | bigint |
 
 const ERROR_TYPE = new CelType('opaque', 'error');
 
+const SURROGATE_PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
+
 /** How many characters a string has: code points, not UTF-16 units. */
 export function codePointCount(text: string): number {
+  // V8 knows of most texts that they have no character of more than a byte, and does not look.
+  if (!SURROGATE_PAIR.test(text)) return text.length;
   let count = text.length;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

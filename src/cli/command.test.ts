@@ -46,7 +46,7 @@ describe('the program', () => {
   test.each([[[]], [['help']], [['--help']]])('%j shows the commands', async (args) => {
     const { code, stdout } = await run(args);
     expect(code).toBe(0);
-    expect(stdout).toContain('Commands:\n  up ');
+    expect(stdout).toContain('Servers:\n  up ');
   });
 
   test.each([[['help', 'serve']], [['serve', '--help']], [['serve', '-h']]])('%j shows the flags', async (args) => {

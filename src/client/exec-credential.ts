@@ -68,7 +68,8 @@ export class ExecCredentials {
   }
 }
 
-function readCredential(command: string, output: string): ExecCredential {
+/** What a plug-in has written. Throws an Error where that is no credential. */
+export function readCredential(command: string, output: string): ExecCredential {
   const answer = parseJson(output);
   const status = isJsonObject(answer) ? answer['status'] : undefined;
   if (!isJsonObject(status)) throw new Error(`the credential plug-in ${command} answered without a status`);

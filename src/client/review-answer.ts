@@ -1,5 +1,5 @@
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, ownValue, parseAnswer } from '../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { JsonObject } from '../encoding/json-types.ts';
  * must be those of the question. Throws where the answer is none: what cannot be read is never a yes.
  */
 export async function reviewStatus(body: Buffer, { kind, apiVersion }: { kind: string; apiVersion: string }): Promise<JsonObject> {
-  const answer = await parseAnswer(body);
+  const answer = await parseLongJson(body);
   if (!isJsonObject(answer)) throw new Error(`the webhook answered with something that is no ${kind}`);
   const said = { kind: ownValue(answer, 'kind') || kind, apiVersion: ownValue(answer, 'apiVersion') || apiVersion };
   if (said.kind !== kind || said.apiVersion !== apiVersion)

@@ -1,6 +1,6 @@
 import { jsonKind } from '../encoding/go-format.ts';
 import { quote } from '../util/go-quote.ts';
-import { isJsonObject, ownValue, parseAnswer } from '../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** An answer that cannot be read at all; to upstream, the call has failed. */
@@ -35,7 +35,7 @@ const OPENING_BRACE = /^\s*\{/;
 /** What does not begin as an object of JSON does is read as YAML. */
 async function parseText(answer: Buffer): Promise<Json> {
   try {
-    if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return await parseAnswer(answer);
+    if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return await parseLongJson(answer);
     const { parseYaml } = await import('../encoding/yaml.ts');
     return parseYaml(answer.toString());
   } catch (error) {

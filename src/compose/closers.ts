@@ -2,6 +2,7 @@
 export class Closers {
   readonly #closers: (() => void)[] = [];
   #closeStorage: () => Promise<void> = () => Promise.resolve();
+  #closeHistory: () => Promise<void> = () => Promise.resolve();
 
   /** Called in the order in which they were added. */
   add(close: () => void): void {
@@ -13,8 +14,14 @@ export class Closers {
     this.#closeStorage = close;
   }
 
+  /** The history has written everything down before the storage is closed, which keeps what it has not. */
+  addHistory(close: () => Promise<void>): void {
+    this.#closeHistory = close;
+  }
+
   async close(): Promise<void> {
     for (const close of this.#closers) close();
+    await this.#closeHistory();
     await this.#closeStorage();
   }
 }

@@ -1,7 +1,8 @@
 import { storedResource } from '../apis/stored-resources.ts';
 import type { HistogramSeries, NumberSeries } from '../metrics/family.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
-import type { EtcdObserver, EtcdOperation } from '../storage/engines/etcd/observer.ts';
+import { codeNameOf } from '../grpc/status.ts';
+import type { CallObserver, EtcdObserver, EtcdOperation } from '../storage/engines/etcd/observer.ts';
 
 interface RequestSeries {
   latency: HistogramSeries;
@@ -25,6 +26,7 @@ export function registerEtcdMetrics(registry: MetricRegistry, prefix: string): E
         if (!isSuccess) series.errors().inc();
       };
     },
+    call: callSeries(registry),
     onLeaseRetired: (objects) => leaseObjects.with().observe(objects),
     onProgress: () => bookmarks.with('', '').inc(),
   };
@@ -44,6 +46,37 @@ function requestSeries(registry: MetricRegistry, prefix: string) {
     const made = { latency: latencies.with(...labels), requests: requests.with(...labels), errors: () => errors.with(...labels) };
     known.set(name, made);
     return made;
+  };
+}
+
+/** As go-grpc-prometheus counts the calls of Go's client, by service and method of the path. */
+function callSeries(registry: MetricRegistry): NonNullable<EtcdObserver['call']> {
+  const started = registry.family('grpc_client_started_total');
+  const sent = registry.family('grpc_client_msg_sent_total');
+  const received = registry.family('grpc_client_msg_received_total');
+  const handled = registry.family('grpc_client_handled_total');
+  const known = new Map<string, { started: NumberSeries; call(): CallObserver }>();
+  return (path, type) => {
+    let series = known.get(path);
+    if (!series) {
+      const [service = '', method = ''] = path.slice(1).split('/');
+      const labels = [type, service, method] as const;
+      const [sentHere, receivedHere] = [sent.with(...labels), received.with(...labels)];
+      const call = (): CallObserver => {
+        let hasEnded = false;
+        return {
+          sent: () => sentHere.inc(),
+          received: () => receivedHere.inc(),
+          ended(error) {
+            if (!hasEnded) handled.with(...labels, codeNameOf(error)).inc();
+            hasEnded = true;
+          },
+        };
+      };
+      known.set(path, (series = { started: started.with(...labels), call }));
+    }
+    series.started.inc();
+    return series.call();
   };
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { storedObject, storedResource } from '../apis/stored-resources.ts';
 import { schemaOf } from '../apis/facts/schemas.ts';
@@ -13,18 +12,26 @@ import { PastEntry } from '../history/api/past-cache.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from '../history/kept/history-database.ts';
 import { KeptHistory } from '../history/kept/kept-history.ts';
 import { SecretGuard, type SecretGuardOptions, type ValueSealer } from '../history/kept/secret-guard.ts';
+import { HISTORY_FOLDER } from '../history/kept/history-folder.ts';
+import { hashKeyIn, passingHashKey } from '../history/kept/hash-key.ts';
+import { AuthorLedger } from '../history/kept/author-ledger.ts';
 import { StoreRecording } from '../history/kept/store-recording.ts';
+import { secrets } from '../apis/core/secret.ts';
 import { storageVersionHashOf } from '../registry/api-version.ts';
+import { codecOf } from '../registry/stored-codec.ts';
 import type { GenericServer } from '../server/generic-server.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
 import type { Encryption } from '../storage/encryption/encryption.ts';
 import { ENCRYPTED_PREFIX } from '../storage/unreadable.ts';
 import type { Foundation } from './foundation.ts';
+import type { HistoryKeeping } from './history-keys.ts';
 import type { ObjectStores } from './object-stores.ts';
 import type { StoredValues } from './stored-values.ts';
 
 /** The history of the store, and how it is read. */
 export interface OpenHistory {
+  /** What stands in the stores; writes to them are noted. */
+  values: StoredValues;
   serve: ServeHistory;
 }
 
@@ -37,18 +44,21 @@ type ServeHistory = (
   kube: GenericServer,
 ) => Handler;
 
-/** --history: from now on every change is recorded. Undefined where none is kept. */
-export async function openHistory(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
-  const { options, clock, logger, registry, closers, keeping } = foundation;
-  const limits = options.historyBounds;
-  if (!limits || !keeping) return undefined;
+/** --history: from now on every change is recorded. */
+export async function openHistory(foundation: Foundation, stored: StoredValues, keeping: HistoryKeeping): Promise<OpenHistory> {
+  const { options, clock, logger, registry, closers } = foundation;
+  const limits = options.historyBounds!;
   const prefix = `${options.etcdPrefix}/`;
-  const database = await openDatabase(foundation);
+  const { database, hashKey } = await openDatabase(foundation);
+  const { engine: inner } = stored.storage;
+  const ledger = inner.isSingleWriter ? undefined : new AuthorLedger(inner, keeping.keeps);
+  const values = ledger ? { ...stored, storage: { ...stored.storage, engine: ledger } } : stored;
+  const secretCodec = codecOf(secrets, stored.encoding);
   const guard = new SecretGuard({
     mode: options.historySecrets as SecretGuardOptions['mode'],
     isSecret: (key) => key.startsWith(`${prefix}secrets/`),
-    hashKey: randomBytes(32),
-    decode: (_key, value) => value,
+    hashKey,
+    decode: (_key, value) => secretCodec.toClientBytes(value, 0),
     sealer: sealerOf(values.encryption, prefix),
   });
   const changes = registry.family('binnacle_history_changes_total').with();
@@ -56,10 +66,11 @@ export async function openHistory(foundation: Foundation, values: StoredValues):
   const { engine } = values.storage;
   const recording = await StoreRecording.start({
     engine,
+    ledger,
     prefix,
     clock,
     isRecorded: keeping.keeps,
-    onRestart: (error) => logger.warn('The history begins anew: what came in between is not known', { error }),
+    onRestart: ({ message }) => logger.warn('The history begins anew: what came in between is not known', { reason: message }),
     open: (revision, isKnown) =>
       KeptHistory.open(
         {
@@ -79,20 +90,22 @@ export async function openHistory(foundation: Foundation, values: StoredValues):
       ),
   });
   keeping.needsPrevious = (key) => !guard.isPlain(key) || recording.history.isNew(key);
-  closers.add(() => recording.close());
+  closers.addHistory(() => recording.close());
   registry.onCollect(() => {
     const { queued, sizeBytes, objects } = recording.history.statistics;
     registry.family('binnacle_history_queued_changes').with().set(queued);
     registry.family('binnacle_history_size_bytes').with().set(sizeBytes);
     registry.family('binnacle_history_objects').with().set(objects);
   });
-  return { serve: (...parts) => serveHistory(recording, guard, ...parts) };
+  return { values, serve: (...parts) => serveHistory(recording, guard, ...parts) };
 }
 
-async function openDatabase({ options }: Foundation): Promise<HistoryDatabase> {
-  if (options.storageBackend === 'memory') return new MemoryHistoryDatabase();
+async function openDatabase({ options }: Foundation): Promise<{ database: HistoryDatabase; hashKey: Buffer }> {
+  if (options.storageBackend === 'memory') return { database: new MemoryHistoryDatabase(), hashKey: passingHashKey() };
   const { LmdbHistoryDatabase } = await import('../history/kept/lmdb-history-database.ts');
-  return LmdbHistoryDatabase.open(join(options.dataDir, 'history'));
+  const folder = join(options.dataDir, HISTORY_FOLDER);
+  const database = await LmdbHistoryDatabase.open(folder);
+  return { database, hashKey: hashKeyIn(folder) };
 }
 
 function sealerOf(encryption: Encryption | undefined, prefix: string): ValueSealer | undefined {

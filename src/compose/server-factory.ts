@@ -45,8 +45,9 @@ export const createServer: ServerFactory = async (
     const foundation = await openFoundation({ options, logger, stop: stop.signal, closers, worker, image, replay, clock });
     phaseEnded('files and storage');
     const access = await openAccess(foundation);
-    const values = await openSeededValues(foundation, access);
-    const history = await openHistoryIfAsked(foundation, values);
+    const stored = await openSeededValues(foundation, access);
+    const history = await openHistoryIfAsked(foundation, stored);
+    const values = history?.values ?? stored;
     phaseEnded('values of the store');
     const pluginConfigurations = await readPluginConfigurations(foundation);
     const objects = openObjectStores(foundation, access, values);
@@ -112,9 +113,10 @@ async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
 
 /** --history */
 async function openHistoryIfAsked(foundation: Foundation, values: StoredValues): Promise<OpenHistory | undefined> {
-  if (!foundation.keeping) return undefined;
+  const { keeping } = foundation;
+  if (!keeping) return undefined;
   const { openHistory } = await import('./history.ts');
-  return openHistory(foundation, values);
+  return openHistory(foundation, values, keeping);
 }
 
 /** Most servers are alone, or all of one version. */

@@ -145,6 +145,7 @@ function kubeServer(
       bootstrap: bootstrapOptions(foundation, access.isRbacOn),
       records,
       isServed: objects.isServed,
+      isPartial: foundation.replay !== undefined,
       isEnabled,
       componentStatuses: new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore,
     },

@@ -35,8 +35,8 @@ export function* parseJsonInSteps(input: string | Uint8Array, duplicates?: Dupli
 /** What takes less than some milliseconds to be read. */
 const SHORT_BYTES = 64 * 1024;
 
-/** What another server has answered: others have their turn where it is long. */
-export const parseAnswer = (body: Uint8Array): Json | Promise<Json> => runSliced(parseJsonInSteps(body), body.length > SHORT_BYTES);
+/** The same at once where the text is short, and in slices where it is long: for what other servers answer. */
+export const parseLongJson = (body: Uint8Array): Json | Promise<Json> => runSliced(parseJsonInSteps(body), body.length > SHORT_BYTES);
 
 /** Go reads bytes, not characters: an error names the first byte of a character as if it were Latin-1. */
 const asLatin1 = (input: string | Uint8Array): string => asBuffer(typeof input === 'string' ? Buffer.from(input) : input).toString('latin1');

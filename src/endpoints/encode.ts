@@ -20,6 +20,8 @@ import { type ClientView, clientObject, formName, jsonOf, typePrefix, typePrefix
 export function encodeEntry(view: ClientView, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return encodeObject(view, form, entry);
+  // A scale that cannot be read is not there to be transformed.
+  if (view.hasOwnMetadata) clientObject(view, entry);
   if (transform.kind === 'PartialObjectMetadataList') {
     // A custom object could be a list, to the type that it is read into upstream, until it is gone through.
     if (view.kind.schema.custom !== undefined) throw unknownError('content is not a list');

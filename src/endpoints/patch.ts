@@ -38,7 +38,8 @@ export async function handlePatch(request: ServerRequest, target: ResourceTarget
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parsePatchOptions(request.query, MECHANISMS[patchType] === undefined);
-  request.audit?.requestPatch(bytes);
+  const audited = request.audit?.requestPatch(bytes);
+  if (audited) await audited;
   const { subresource } = request.info;
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: parsed.isApply, isPatch: true };

@@ -63,7 +63,7 @@ export interface AuditRecorder {
   /** Whether `requestObject` is going to ask for it. */
   readonly keepsRequest?: boolean;
   /** The body of a patch, as it was sent. */
-  requestPatch(patch: Buffer): void;
+  requestPatch(patch: Buffer): Promise<void> | void;
   /** The answer, where that is a Status. */
   responseStatus(status: Status): void;
   /** The answer as JSON, whatever the client is sent. */

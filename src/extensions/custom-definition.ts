@@ -4,7 +4,7 @@ import type { ResourceDefinition, Selectable, ServedVersion, Subresource, Update
 import type { ObjectSchema } from '../schema/schema.ts';
 import { customType } from '../schema/structural/custom-type.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
-import { fillDefaults } from '../schema/structural/defaults.ts';
+import { fillDefaults, fillSentDefaults } from '../schema/structural/defaults.ts';
 import type { JsonSchema } from '../schema/structural/json-schema.ts';
 import { Structure } from '../schema/structural/structure.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -216,7 +216,8 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, parts:
       validations,
       onRatcheted: parts.onRatcheted,
     },
-    default: (object) => fillDefaults(structure(), object as unknown as Json),
+    // Nothing is known of what the server itself reads from its store.
+    default: (object, context) => (context ? fillSentDefaults : fillDefaults)(structure(), object as unknown as Json),
     subresources: Object.keys(source.subresources ?? {}),
     replicasPath: source.subresources?.scale && splitPath(source.subresources.scale.specReplicasPath),
     ...(source.deprecated && { deprecation: source.deprecationWarning ?? deprecationOf(spec, source) }),

@@ -25,6 +25,8 @@ export interface Causes {
   chain: ObjectChange[];
   /** What was done to the object afterwards. */
   after: ObjectChange[];
+  /** Where it was deleted and its owners were changed in its time: those changes, from the outermost to the deletion. */
+  end: ObjectChange[];
   events: ToldEvent[];
   /** Of the request that deleted it, or made it where it is there: what else it changed. */
   sameRequest: ObjectChange[];
@@ -37,12 +39,14 @@ export async function causesOf(source: HistorySource, query: ChangeQuery): Promi
   if (!made) return undefined;
   const after = own.slice(1).filter(({ type, fields }) => type !== 'modified' || fields.length > 0);
   const newest = await newestVersion(own);
-  const last = after.at(-1)?.type === 'deleted' ? after.at(-1)! : made;
+  const deletion = after.at(-1)?.type === 'deleted' ? after.at(-1)! : undefined;
+  const endOwners = deletion ? await ownersOf(source, deletion, newest, made.timeMs) : [];
   return {
     chain: [...(await ownersOf(source, made, newest)), made],
     after,
+    end: deletion && endOwners.length > 0 ? [...endOwners, deletion] : [],
     events: await eventsOf(source, made, newest),
-    sameRequest: await ofSameRequest(source, last),
+    sameRequest: await ofSameRequest(source, deletion ?? made),
   };
 }
 
@@ -57,15 +61,15 @@ async function newestVersion(changes: readonly ObjectChange[]): Promise<JsonObje
   return after ?? before;
 }
 
-/** The changes of its owners that led to it, the outermost first. */
-async function ownersOf(source: HistorySource, made: ObjectChange, object: JsonObject | undefined): Promise<ObjectChange[]> {
+/** The changes of its owners that led to one of it, the outermost first; only those since a time, where one is given. */
+async function ownersOf(source: HistorySource, change: ObjectChange, object: JsonObject | undefined, sinceMs?: number): Promise<ObjectChange[]> {
   const chain: ObjectChange[] = [];
-  let [child, version] = [made, object];
+  let [child, version] = [change, object];
   while (chain.length < MAX_OWNERS) {
     const references = listOf(memberOf(version, 'metadata')['ownerReferences']);
     const reference = references.find(({ controller }) => controller === true) ?? references[0];
     if (!reference) break;
-    const cause = await causeIn(source, reference, child);
+    const cause = await causeIn(source, reference, child, sinceMs);
     if (!cause) break;
     chain.unshift(cause);
     version = (await cause.versions()).after;
@@ -75,10 +79,17 @@ async function ownersOf(source: HistorySource, made: ObjectChange, object: JsonO
 }
 
 /** The last change of an owner before its child was made that it may have been made for. */
-async function causeIn(source: HistorySource, { apiVersion, kind, name }: JsonObject, child: ObjectChange): Promise<ObjectChange | undefined> {
+async function causeIn(
+  source: HistorySource,
+  { apiVersion, kind, name }: JsonObject,
+  child: ObjectChange,
+  sinceMs: number | undefined,
+): Promise<ObjectChange | undefined> {
   const group = textOf(apiVersion).includes('/') ? `.${textOf(apiVersion).split('/', 1)[0]!}` : '';
   const { namespace } = splitKey(child.key);
-  const changes = await collect(source.changes({ type: textOf(kind) + group, name: textOf(name), toMs: child.timeMs + SLACK_MS }));
+  const changes = await collect(
+    source.changes({ type: textOf(kind) + group, name: textOf(name), fromMs: sinceMs === undefined ? undefined : sinceMs + 1, toMs: child.timeMs + SLACK_MS }),
+  );
   const ofNamespace = changes.filter(({ key }) => [namespace, ''].includes(splitKey(key).namespace));
   return ofNamespace.findLast(({ type, fields }) => type === 'created' || type === 'seen' || fields.some(({ path }) => /^(spec|data)\b/.test(path)));
 }
@@ -114,7 +125,7 @@ async function ofSameRequest(source: HistorySource, change: ObjectChange): Promi
   const auditId = change.author?.auditId;
   if (!auditId) return [];
   const all = await collect(source.changes({ auditId }));
-  return all.filter(({ id }) => id !== change.id);
+  return all.filter(({ resource, key }) => key !== change.key || resource.plural !== change.resource.plural);
 }
 
 async function collect(changes: AsyncIterable<ObjectChange>): Promise<ObjectChange[]> {

@@ -43,8 +43,8 @@ export class FlightReader {
   readonly #file: FileHandle;
   readonly #path: string;
   readonly resources = new Map<number, RecordedResource>();
-  /** The version of the first list of each resource. */
-  readonly listVersions = new Map<RecordedResource, string>();
+  /** The first list of each resource. */
+  readonly lists = new Map<RecordedResource, { timeMs: number; resourceVersion: string }>();
   cluster: RecordedCluster | undefined;
   /** Undefined as long as no record was read. */
   startMs: number | undefined;
@@ -127,7 +127,7 @@ export class FlightReader {
     else if (record.type === 'resource') this.resources.set(record.resource, record.is);
     else if (record.type === 'listed') {
       const resource = this.resources.get(record.resource);
-      if (resource && !this.listVersions.has(resource)) this.listVersions.set(resource, record.resourceVersion);
+      if (resource && !this.lists.has(resource)) this.lists.set(resource, record);
     }
   }
 

@@ -33,7 +33,7 @@ export async function readTimeline(reader: FlightReader, moment: Moment): Promis
     } else waiting.push(stamped);
     if (waiting.length > 0 && change.timeMs > waiting[0]!.timeMs + LATE_MS) break;
   }
-  cut.check(reader);
+  cut.check(reader, (untilMs) => stores.listedUntil(untilMs));
   const later: StampedChange[] = [];
   for (const change of waiting) {
     if (!change.isApart && change.revision <= cut.revision) apply(state, change);
@@ -82,18 +82,19 @@ class Cut {
     if (!isApart) this.revision = Math.max(this.revision, revision);
   }
 
-  /** Throws where the recording does not have the moment, once all is read that there is. */
-  check({ startMs, beganMs, endMs, listVersions }: FlightReader): void {
+  /** Throws where the recording does not have the moment, once all is read that there is. `listedUntil`: the newest version of the lists until a time. */
+  check({ startMs, beganMs, endMs }: FlightReader, listedUntil: (timeMs: number) => number): void {
     if (startMs === undefined || endMs === undefined) throw new Error('the recording has nothing in it yet');
     if ('timeMs' in this.#moment) {
       const { timeMs } = this.#moment;
       if (timeMs < startMs - 1_000) throw new Error(`the recording begins at ${new Date(startMs).toISOString()}`);
       this.atMs = Math.max(Math.min(timeMs, endMs), beganMs ?? startMs);
-      for (const version of listVersions.values()) if (this.revision === 0) this.revision = revisionOf(version);
+      this.revision = Math.max(this.revision, listedUntil(this.atMs));
       return;
     }
     const { resourceVersion } = this.#moment;
-    if (resourceVersion < this.revision) throw new Error(`the recording begins at resource version ${this.revision}`);
+    const firstRevision = listedUntil(beganMs ?? startMs);
+    if (resourceVersion < firstRevision) throw new Error(`the recording begins at resource version ${firstRevision}`);
     this.revision = resourceVersion;
   }
 }
@@ -130,10 +131,16 @@ class RecordedStores {
 
   isApart = (resource: RecordedResource): boolean => {
     if (this.#aggregated.has(`${resource.group}/${resource.version}`)) return true;
-    const version = this.#reader.listVersions.get(resource);
+    const version = this.#reader.lists.get(resource)?.resourceVersion;
     if (version !== undefined && version !== '' && revisionOf(version) === 0) return true;
     return resource.plural === 'events' && version !== undefined && !this.#isNearOthers(revisionOf(version));
   };
+
+  /** Of the cluster's own store. */
+  listedUntil(untilMs: number): number {
+    const lists = [...this.#reader.lists].filter(([resource, { timeMs }]) => timeMs <= untilMs && !this.isApart(resource));
+    return lists.reduce((newest, [, { resourceVersion }]) => Math.max(newest, revisionOf(resourceVersion)), 0);
+  }
 
   /** As it is now, whatever is read on. */
   finish(): { isApart: (resource: RecordedResource) => boolean; revisionOf: (resource: RecordedResource) => number } {
@@ -141,14 +148,14 @@ class RecordedStores {
     const newest = new Map(this.#newest);
     return {
       isApart: (resource) => apart.has(pluralOf(resource)),
-      revisionOf: (resource) => Math.max(newest.get(pluralOf(resource)) ?? 1, revisionOf(this.#reader.listVersions.get(resource) ?? '')),
+      revisionOf: (resource) => Math.max(newest.get(pluralOf(resource)) ?? 1, revisionOf(this.#reader.lists.get(resource)?.resourceVersion ?? '')),
     };
   }
 
   /** --etcd-servers-overrides: events of large clusters are kept in a store of their own. */
   #isNearOthers(revision: number): boolean {
-    const others = [...this.#reader.listVersions].filter(([{ plural }]) => plural !== 'events').map(([, version]) => revisionOf(version));
-    const known = others.filter((other) => other > 0);
+    const others = [...this.#reader.lists].filter(([{ plural, group, version }]) => plural !== 'events' && !this.#aggregated.has(`${group}/${version}`));
+    const known = others.map(([, { resourceVersion }]) => revisionOf(resourceVersion)).filter((other) => other > 0);
     if (known.length === 0) return true;
     return revision >= Math.min(...known) - NEAR_REVISIONS && revision <= Math.max(...known) + NEAR_REVISIONS;
   }

@@ -73,12 +73,17 @@ export class ResourceRecorder {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ClusterError && error.status === GONE) version = undefined;
-        else this.#parts.onProblem(`${this.#parts.resource.plural}: ${(error as Error).message}`);
+        else this.#parts.onProblem(this.#problemOf(error as Error));
         this.#onListed();
         await delay(Math.min(FIRST_DELAY_MS * 2 ** failures++, MAX_DELAY_MS), signal);
       }
     }
     this.#onListed();
+  }
+
+  /** Where the server does not answer, it is the same for every resource. */
+  #problemOf(error: Error): string {
+    return error instanceof ClusterError ? `${this.#parts.resource.plural}: ${error.message}` : error.message;
   }
 
   /** Answers the version of the list. */

@@ -25,13 +25,15 @@ export interface KubeOptions {
   records: ServerRecords;
   componentStatuses: ResourceStore;
   isServed: IsServed;
+  /** Whether the servers behind it may serve what its groups lack: versions of other releases. */
+  isPartial: boolean;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
 }
 
 /** The middle of the chain: every built-in group but the two that the other servers own. */
 export function createKube(options: KubeOptions, stores: readonly ResourceStore[], delegate: Handler): GenericServer {
-  const server = new GenericServer('kube', options.environment, delegate);
+  const server = new GenericServer('kube', options.environment, delegate, ...(options.isPartial ? [delegate] : []));
   for (const version of builtInApiVersions([...stores, ...reviewStores(options), formerBindings(options, stores), options.componentStatuses], options.isServed))
     server.install(version);
   const hooks = bootstrapHooks(options.client, options.bootstrap, options.records);

@@ -66,7 +66,7 @@ function theirMatches(compiled: RE2JS, text: string): string[] {
   return found;
 }
 
-test(`${PATTERNS} patterns find the same in ${TEXTS_EACH} texts each, or are refused with the same words`, () => {
+test(`${PATTERNS} patterns find the same in ${TEXTS_EACH} texts each, or are refused with the same words`, { timeout: 180_000 }, () => {
   const random = new Random(2);
   const seen = { refused: 0, matched: 0, unmatched: 0, unbounded: 0 };
   for (let round = 0; round < PATTERNS; round++) {

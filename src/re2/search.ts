@@ -40,8 +40,11 @@ class Threads {
   }
 
   clear(): void {
-    this.places.length = 0;
-    this.starts.length = 0;
+    // To cut off a list takes longer than to read how long it is.
+    if (this.places.length > 0) {
+      this.places.length = 0;
+      this.starts.length = 0;
+    }
     this.#current++;
   }
 
@@ -53,10 +56,14 @@ class Threads {
   }
 }
 
+/** What a search takes before it has read anything: texts have room for hundreds of thousands of matches. */
+const STEPS_OF_A_SEARCH = 20;
+
 /** The match that starts first, and of those the one that the pattern prefers, at or after `from` (Pike's machine). Throws BudgetExceeded: patterns that look far ahead at every place take time quadratic in the text. */
 export function search(space: SearchSpace, text: string, from: number, budget: StepBudget): Match | undefined {
   const { program } = space;
   const { steps } = program;
+  budget.spend(STEPS_OF_A_SEARCH);
   space.clear();
   let { current, next } = space;
   let match: Match | undefined;

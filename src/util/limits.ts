@@ -124,6 +124,11 @@ export const LIMIT_TABLE = {
       "steps of validating a custom resource by its schema: one for each value, eleven for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
+  defaultedValues: {
+    value: 50_000,
+    counts: 'values that the defaults of its schema add to a custom resource that is written',
+    answer: '413 RequestEntityTooLarge',
+  },
   ownedItems: {
     value: 15_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',

@@ -5,6 +5,7 @@ import type { ApiClient, TestList } from '../support/api-client.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE, inNamespace } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
+import { amplifiedAttacks } from './attacks/amplified.ts';
 import { backendAttacks } from './attacks/backends.ts';
 import { bodyShapeAttacks } from './attacks/body-shapes.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
@@ -134,6 +135,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['refused updates', refusedUpdateAttacks],
   ['proxies', proxyAttacks],
   ['standing rules', standingRuleAttacks],
+  ['amplified', amplifiedAttacks],
   ['backends', backendAttacks],
   ['many objects', manyObjectAttacks],
 ];

@@ -77,6 +77,7 @@ test('the examples of docs/testing.md compile and run', { timeout: 180_000 }, as
   expect(outputs.map(({ stdout }) => stdout.split('\n', 1)[0])).toEqual([
     'blue',
     "[ 'one' ]",
+    'Active',
     'true true',
     '',
     '403',

@@ -4,7 +4,7 @@ import { WebhookClient, WebhookError, withRetries } from '../../client/webhook-c
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { ExpiringCache } from '../../util/expiring-cache.ts';
 import { quote } from '../../util/go-quote.ts';
-import { isJsonObject, ownValue, parseAnswer, stringifyJson } from '../../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from '../plugin.ts';
@@ -118,7 +118,7 @@ async function readStatus(answer: Buffer): Promise<ImageReviewStatus> {
 async function readReview(answer: Buffer): Promise<JsonObject> {
   let value: Json;
   try {
-    value = await parseAnswer(answer);
+    value = await parseLongJson(answer);
   } catch (error) {
     throw new ReviewFailure(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }

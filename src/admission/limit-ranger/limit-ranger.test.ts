@@ -101,3 +101,12 @@ test('of updates of pods only resizes count, and nothing that is being deleted',
   const dying = { ...oldObject!, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
   await admit(plugin, writeOf('pods/resize', resized, { operation: 'UPDATE', oldObject: dying }));
 });
+
+test('more amounts than a pod can have are not filled in', async () => {
+  const amounts = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`example.com/r${index}`, '1']));
+  const plugin = await pluginWith({ type: 'Container', default: amounts });
+  const containers = (count: number): object => ({ containers: Array.from({ length: count }, (_, index) => ({ name: `c${index}`, resources: {} })) });
+  const admitted = await admit<Pod>(plugin, writeOf('pods', pod({}, containers(60))));
+  expect(Object.keys(admitted.spec.containers![59]!.resources.limits!)).toHaveLength(300);
+  await expect(admit(plugin, writeOf('pods', pod({}, containers(67))))).rejects.toThrow('limit is 20000 amounts of limit ranges');
+});

@@ -11,7 +11,7 @@ import { decode } from '../../schema/decode.ts';
 import { NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import { quote } from '../../util/go-quote.ts';
 import { STATIC_SUFFIX } from '../../apis/admissionregistration/reserved-names.ts';
-import { readManifestFiles } from './manifest-files.ts';
+import { type ManifestDocument, readManifestFiles } from './manifest-files.ts';
 
 /** A kind that may stand in a folder of manifests. */
 export interface ManifestKind {
@@ -40,6 +40,15 @@ interface Loading {
 /** Reads, decodes strictly, defaults and validates all manifests of a folder. Throws an Error in upstream's words. */
 export async function loadManifests(folder: string, kinds: readonly ManifestKind[], settings: KindSettings): Promise<LoadedManifests> {
   const { documents, hash } = await readManifestFiles(folder);
+  return { objects: await readManifests(documents, kinds, settings), hash };
+}
+
+/** By kind, in the order of their names. */
+export async function readManifests(
+  documents: readonly ManifestDocument[],
+  kinds: readonly ManifestKind[],
+  settings: KindSettings,
+): Promise<LoadedManifests['objects']> {
   const { parseYaml } = await import('../../encoding/yaml.ts');
   const byKind = new Map(kinds.map((kind) => [kind.definition.kind, kind]));
   const loading: Loading = { kinds: byKind, settings, seen: new Map(), objects: new Map(kinds.map(({ definition }) => [definition.kind, []])) };
@@ -52,7 +61,7 @@ export async function loadManifests(folder: string, kinds: readonly ManifestKind
     }
   }
   for (const objects of loading.objects.values()) objects.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
-  return { objects: loading.objects, hash };
+  return loading.objects;
 }
 
 function accept(loading: Loading, value: Json, path: string, duplicates: DuplicateKeys | undefined, depth: number): void {

@@ -10,7 +10,7 @@ import type { ShownObjects } from '../webhooks/shown-objects.ts';
 import type { AdmissionView } from '../webhooks/view.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
-import { settled } from '../../util/pending.ts';
+import { Steps, settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
 import { manifestsOf } from '../manifests/manifests-of.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
@@ -56,19 +56,23 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     const hooks = source.hooksFor(attributes);
     if (!hooks) return;
     const request = new PolicyRequest(environment, attributes);
-    const findings = settled(() => evaluate(hooks, request));
+    const steps = new Steps();
+    const findings = settled(() => {
+      steps.begin();
+      return evaluate(hooks, request, steps);
+    });
     return findings instanceof Promise ? findings.then((found) => tell(found, attributes, metrics)) : tell(findings, attributes, metrics);
   };
   return { name: 'ValidatingAdmissionPolicy', operations: EVERY_OPERATION, validate };
 }
 
-function evaluate(hooks: LabelIndex<ValidatingHook>, request: PolicyRequest): Findings | undefined {
+function evaluate(hooks: LabelIndex<ValidatingHook>, request: PolicyRequest, steps: Steps): Findings | undefined {
   let findings: Findings | undefined;
   for (const hook of hooks.candidates(request)) {
     if (!hook.matcher.mayMatch(request)) continue;
     findings = guarded(hook, undefined, findings, () => {
       const view = hook.matcher.match(request);
-      return view ? evaluatePolicy(hook, view, request, findings ?? newFindings()) : findings;
+      return view ? evaluatePolicy(hook, view, request, findings ?? newFindings(), steps) : findings;
     });
   }
   return findings;
@@ -89,7 +93,7 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
   }
 }
 
-function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: PolicyRequest, before: Findings): Findings {
+function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: PolicyRequest, before: Findings, steps: Steps): Findings {
   const { attributes, environment } = request;
   const resource = paramResource(environment.client, hook.policy.spec.paramKind);
   const collected = new Map<string, Set<string>>();
@@ -99,7 +103,7 @@ function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: Poli
       if (matcher && !matcher.match(request)) return findings;
       const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
       const shown = params.length > 0 ? converted(view, request) : undefined;
-      const results = params.map((param) => hook.compiled().evaluate(request.inputs(view, param, shown!)));
+      const results = params.map((param) => hook.compiled().evaluate(request.inputs(view, param, shown!), steps));
       for (const result of results) {
         note(result, hook.policy, binding, findings, collected);
         const { observer } = attributes.context;

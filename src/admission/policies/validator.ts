@@ -1,3 +1,4 @@
+import type { Steps } from '../../util/pending.ts';
 import type { ValidatingAdmissionPolicy, Validation } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { CompiledExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
@@ -64,27 +65,32 @@ export class Validator {
     this.#annotations = auditAnnotations.map(({ key, valueExpression }) => ({ key, expression: expressions.compile(valueExpression, 'stringOrNull') }));
   }
 
-  /** Throws Pending where the authorizer does. */
-  evaluate(inputs: Activation): PolicyResult {
+  /** Throws Pending where the authorizer does, and where others are to have their turn: `steps` are what was done until then. */
+  evaluate(inputs: Activation, steps: Steps): PolicyResult {
     const { variables } = this.#expressions;
-    const conditions = evaluateConditions(this.#conditions, variables, inputs);
+    const conditions = steps.do(() => evaluateConditions(this.#conditions, variables, inputs));
     if (conditions.holds === false) return { ...NOTHING, conditions };
     if (conditions.holds !== true) return { ...(this.#ignoresErrors ? NOTHING : this.#failed(conditions.holds)), conditions };
+    const evaluation = steps.do(() => new PolicyEvaluation(inputs, variables, COST_BUDGET));
+    const broken: Broken[] = [];
+    for (const [index, { expression }] of this.#validations.entries()) {
+      const found = steps.do(() => this.#orFailed(() => brokenBy(evaluation, expression, index)));
+      if (found && 'refusals' in found) return found;
+      if (found) broken.push(found);
+    }
+    return steps.do(() => this.#orFailed(() => this.#result(broken, evaluation, inputs)));
+  }
+
+  #orFailed<T>(work: () => T): T | PolicyResult {
     try {
-      return this.#evaluateValidations(new PolicyEvaluation(inputs, variables, COST_BUDGET), inputs);
+      return work();
     } catch (error) {
       if (error instanceof OutOfBudget) return this.#failed(error.message);
       throw error;
     }
   }
 
-  #evaluateValidations(evaluation: PolicyEvaluation, inputs: Activation): PolicyResult {
-    const broken: Broken[] = [];
-    for (const [index, { expression }] of this.#validations.entries()) {
-      const beganMs = performance.now();
-      const outcome = evaluation.evaluate(expression);
-      if (outcome.value !== true) broken.push({ index, outcome, durationMs: performance.now() - beganMs });
-    }
+  #result(broken: readonly Broken[], evaluation: PolicyEvaluation, inputs: Activation): PolicyResult {
     if (broken.length === 0 && this.#annotations.length === 0) return NOTHING;
     const withoutAuthorizer = { ...inputs };
     delete withoutAuthorizer['authorizer'];
@@ -139,6 +145,12 @@ interface Broken {
   readonly index: number;
   readonly outcome: ExpressionOutcome;
   readonly durationMs: number;
+}
+
+function brokenBy(evaluation: PolicyEvaluation, expression: CompiledExpression, index: number): Broken | undefined {
+  const beganMs = performance.now();
+  const outcome = evaluation.evaluate(expression);
+  return outcome.value === true ? undefined : { index, outcome, durationMs: performance.now() - beganMs };
 }
 
 /** Nothing where it is not fit to be shown. */

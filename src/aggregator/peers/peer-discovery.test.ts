@@ -24,7 +24,7 @@ const GROUPS = list([{ metadata: { name: 'example.com' }, versions: [{ version: 
 const info = (apiGroup: string, apiVersion: string, resource: string): RequestInfo => ({ apiGroup, apiVersion, resource }) as RequestInfo;
 
 let client: FakeClient;
-let answers: Record<string, { status: number; document: object }>;
+let answers: Record<string, { status: number; document: object; text?: string }>;
 let addresses: Map<string, { host: string; port: number }>;
 let asked: string[];
 let errors: string[];
@@ -43,8 +43,8 @@ beforeEach(() => {
     addressOf: async (identity) => addresses.get(identity),
     async fetch({ host }, path) {
       asked.push(`${host}${path}`);
-      const { status, document } = answers[path]!;
-      return { status, headers: {}, body: Buffer.from(JSON.stringify(document)) };
+      const { status, document, text = JSON.stringify(document) } = answers[path]!;
+      return { status, headers: {}, body: Buffer.from(text) };
     },
     onError: (type) => void errors.push(type),
     signal: stop.signal,
@@ -89,6 +89,24 @@ test('a peer that does not say where it is, or what it has, is asked again', asy
   await vi.waitFor(() => expect(errors.length).toBeGreaterThan(failures));
   answers['/apis'] = { status: 200, document: GROUPS };
   await vi.waitFor(() => expect(peers.serving(info('example.com', 'v1', 'games'))).toEqual(['b']));
+});
+
+test.each<[string, string]>([
+  ['no JSON', '<html>'],
+  ['a list of nothing known', '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[null,7,"x",[]]}'],
+  ['no list at all', '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":{"length":3}}'],
+  ['versions of another type', '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"a"},"versions":3}]}'],
+  [
+    'resources of another type',
+    '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":7},"versions":[null,{"version":{},"resources":[null,{"resource":null}]},{"version":"v1","resources":5}]}]}',
+  ],
+  ['no metadata', '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"versions":[{"version":"v1","resources":null}]}]}'],
+])('a peer that answers with %s does no harm, and the half that is right counts', async (_title, text) => {
+  answers['/apis'] = { status: 200, document: {}, text };
+  peers.start(leases().informer);
+  await leases().create('kube-system', lease('b', 'b_1'));
+  await vi.waitFor(() => expect(peers.serving(info('', 'v1', 'pods'))).toEqual(['b']));
+  expect([...peers.groups().values()].flat().flatMap(({ versions }) => versions.flatMap(({ resources: all }) => all ?? []))).toEqual([]);
 });
 
 test('what definitions and APIServices have is never a peer’s, nor for five minutes after', async () => {

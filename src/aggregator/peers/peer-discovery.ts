@@ -3,7 +3,7 @@ import type { Concerns, Informer } from '../../client/client.ts';
 import type { HostAndPort } from '../../client/service-address.ts';
 import { WorkQueue } from '../../controllers/work-queue.ts';
 import type { QueueMetricsOf } from '../../controllers/work-queue-metrics.ts';
-import { parseAnswer } from '../../encoding/json.ts';
+import { parseLongJson } from '../../encoding/json.ts';
 import type { RequestInfo } from '../../endpoints/request.ts';
 import type { GroupDiscovery, PeerGroups } from '../../server/discovery/merge-peers.ts';
 import type { Fetched } from '../../serving/proxy/fetch.ts';
@@ -116,7 +116,7 @@ export class PeerDiscovery {
     try {
       const { status, body } = await this.#options.fetch(address, path);
       if (status !== 200) throw new Error(`discovery request failed with status: ${status}`);
-      return groupsInList(await parseAnswer(body));
+      return groupsInList(await parseLongJson(body));
     } catch (error) {
       this.#options.onError('fetch_discovery');
       return error as Error;

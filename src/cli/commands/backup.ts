@@ -1,16 +1,22 @@
 import { join, resolve } from 'node:path';
 import { writeBackup } from '../../storage/backup/write.ts';
+import { HISTORY_FOLDER } from '../../history/kept/history-folder.ts';
 import type { Output } from '../command.ts';
 import { onlyArgument, readOwnFlags } from './own-flags.ts';
 import { progressLine } from './progress-line.ts';
 
 /** `binnacle backup <file>`: the embedded store as it is now, whether or not a server is writing to it. */
 export async function backup(args: readonly string[], output: Output): Promise<void> {
-  const { values, positionals } = readOwnFlags(args, { 'data-dir': { type: 'string', default: '.binnacle' } });
+  const { values, positionals } = readOwnFlags(args, {
+    'data-dir': { type: 'string', default: '.binnacle' },
+    'with-history': { type: 'boolean', default: false },
+  });
+  const dataDir = resolve(String(values['data-dir']));
   const file = resolve(onlyArgument('binnacle backup', 'file to write', positionals));
   const progress = progressLine('Backing up', output);
   try {
-    const { count, revision } = await writeBackup(join(resolve(String(values['data-dir'])), 'store'), file, progress.update);
+    const historyFolder = values['with-history'] === true ? join(dataDir, HISTORY_FOLDER) : undefined;
+    const { count, revision } = await writeBackup(join(dataDir, 'store'), file, progress.update, historyFolder);
     progress.end();
     output.stdout(`${count} objects as of version ${revision} are in ${file}\n`);
   } finally {
@@ -30,4 +36,5 @@ Usage:
 
 Flags:
       --data-dir .binnacle         where the store is
+      --with-history               the history that the server keeps (--history) goes along
 `;

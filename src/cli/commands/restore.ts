@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { restoreBackup } from '../../storage/backup/restore.ts';
+import { HISTORY_FOLDER } from '../../history/kept/history-folder.ts';
 import type { Output } from '../command.ts';
 import { onlyArgument, readOwnFlags } from './own-flags.ts';
 import { progressLine } from './progress-line.ts';
@@ -11,10 +12,17 @@ export async function restore(args: readonly string[], output: Output): Promise<
     force: { type: 'boolean', default: false },
   });
   const file = resolve(onlyArgument('binnacle restore', 'file to read', positionals));
-  const folder = join(resolve(String(values['data-dir'])), 'store');
+  const dataDir = resolve(String(values['data-dir']));
+  const folder = join(dataDir, 'store');
   const progress = progressLine('Restoring', output);
   try {
-    const { count, revision } = await restoreBackup({ file, folder, force: values['force'] === true, onProgress: progress.update });
+    const { count, revision } = await restoreBackup({
+      file,
+      folder,
+      historyFolder: join(dataDir, HISTORY_FOLDER),
+      force: values['force'] === true,
+      onProgress: progress.update,
+    });
     progress.end();
     output.stdout(`${count} objects are in ${folder}, which goes on from version ${revision}\n`);
   } finally {
@@ -27,7 +35,7 @@ first to its last byte before the store appears; if it is damaged, nothing is ch
 
 Objects keep their names, uids and versions. New versions begin far beyond those of the backup,
 so that none that the lost store gave out is ever given again; clients that watch from such a
-version are told to list anew.
+version are told to list anew. The history is there again where the file has it.
 
 Usage:
   ${program} <file> [flags]

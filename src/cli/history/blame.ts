@@ -48,7 +48,9 @@ export async function blame(args: readonly string[], output: Output): Promise<vo
       screen.line(
         [timeText(by.timeMs), 'time'],
         [`  ${by.who.padEnd(width)}`, 'who'],
-        [`  ${path}: `],
+        ['  '],
+        [path, 'path'],
+        [': '],
         [valueText(hiddenIn(resource, path, value)), 'name'],
         ...(before === undefined ? [] : [[`  (before: ${valueText(hiddenIn(resource, path, before))})`, 'faint'] as const]),
       );

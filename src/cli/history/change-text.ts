@@ -42,7 +42,9 @@ export function verbText({ author, type }: Pick<ObjectChange, 'author' | 'type'>
 
 /** `spec.replicas: 1 → 3` */
 export const fieldSegments = ({ path, from, to }: ChangedField, separator = ''): Segment[] => [
-  [`${separator}${path}: `],
+  [separator],
+  [path, 'path'],
+  [': '],
   [valueText(from), 'removed'],
   [' → ', 'faint'],
   [valueText(to), 'added'],

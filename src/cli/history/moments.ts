@@ -3,6 +3,8 @@ import { CommandError } from '../../options/command-error.ts';
 import { DurationError, parseDuration } from '../../util/duration.ts';
 
 const CLOCK = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
+/** The minute that the end is in has later times. */
+const AHEAD_MS = 60_000;
 const EXAMPLES = '10:05, 10:05:30, 2026-01-31T10:05:00Z, or -5m for five minutes before the end';
 
 /** The same, or a version of the store: `--at 1234`. */
@@ -18,6 +20,8 @@ export function parseTime(flag: string, text: string, endMs: number): number {
   if (clock) {
     const day = new Date(endMs);
     day.setHours(Number(clock[1]), Number(clock[2]), Number(clock[3] ?? 0), clock[3] === undefined ? 0 : 999);
+    // Just after midnight, 23:50 was yesterday.
+    if (day.getTime() > endMs + AHEAD_MS) day.setDate(day.getDate() - 1);
     return day.getTime();
   }
   if (text.startsWith('-')) return endMs - lengthOf(flag, text.slice(1));

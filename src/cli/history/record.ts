@@ -12,8 +12,8 @@ const STATUS_INTERVAL_MS = 1_000;
 const MIB = 1024 * 1024;
 const DEFAULT_MEMORY_MIB = 256;
 const DEFAULT_MIB_PER_SECOND = 16;
-/** They say little, and are renewed every few seconds. */
-const USUALLY_LEFT_OUT = 'leases.coordination.k8s.io';
+/** Leases say little, and are renewed every few seconds; a server's own history is told by what it records. */
+const USUALLY_LEFT_OUT = 'leases.coordination.k8s.io,changes.history.binnacle.dev';
 const SECRETS = 'secrets';
 
 interface RecordFlags {
@@ -119,7 +119,8 @@ Flags:
       --kubeconfig string      the cluster; default: $KUBECONFIG, or ~/.kube/config
       --context string         a context of it; default: its current one
       --secrets                record Secrets too, with their values
-      --exclude string         resources to leave out, comma separated (default ${USUALLY_LEFT_OUT})
+      --exclude string         resources to leave out, comma separated; default:
+                               ${USUALLY_LEFT_OUT}
       --max-memory-mib 256     for the versions that differences are made against; beyond it,
                                objects are written as a whole
       --max-mib-per-second 16  what is received at most; what comes faster waits at the server

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Output } from '../command.ts';
 
-const STYLES = { time: '33', who: '36', name: '1', added: '32', removed: '31', faint: '2', plain: '' } as const;
+const STYLES = { time: '33', who: '36', name: '1', added: '32', removed: '31', faint: '2', path: '', plain: '' } as const;
 
 export type Style = keyof typeof STYLES;
 
-/** A part of a line, and how it is shown where there are colours. */
+/** A part of a line, and how it is shown where there are colours. Where a line is too long, its paths are shortened first: their ends tell most. */
 export type Segment = readonly [text: string, style?: Style];
 
 interface ScreenOptions {
@@ -93,8 +93,23 @@ export class Screen {
   }
 }
 
+const SHORTEST_PATH = 12;
+
 function fitted(segments: readonly Segment[], columns: number): readonly Segment[] {
-  if (columns === 0 || segments.reduce((sum, [text]) => sum + text.length, 0) <= columns) return segments;
+  let excess = columns === 0 ? 0 : lengthOf(segments) - columns;
+  if (excess <= 0) return segments;
+  const shortened = segments.map(([text, style]): Segment => {
+    const cut = style === 'path' ? Math.min(excess + 1, text.length - SHORTEST_PATH) : 0;
+    if (cut <= 1 || excess <= 0) return [text, style ?? 'plain'];
+    excess -= cut - 1;
+    return [`…${text.slice(cut)}`, style!];
+  });
+  return excess <= 0 ? shortened : cutAt(shortened, columns);
+}
+
+const lengthOf = (segments: readonly Segment[]): number => segments.reduce((sum, [text]) => sum + text.length, 0);
+
+function cutAt(segments: readonly Segment[], columns: number): readonly Segment[] {
   const cut: Segment[] = [];
   let left = columns - 1;
   for (const [text, style] of segments) {

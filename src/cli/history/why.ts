@@ -39,11 +39,8 @@ export async function why(args: readonly string[], output: Output): Promise<void
   });
 }
 
-function show(screen: Screen, { chain, after, events, sameRequest }: Causes): void {
-  for (const [depth, change] of chain.entries()) {
-    const name = depth === 0 ? objectText(change.resource, change.key) : shortText(change.resource, change.key);
-    screen.line([indent(depth), 'faint'], ...lineOf(change, name));
-  }
+function show(screen: Screen, { chain, after, end, events, sameRequest }: Causes): void {
+  showChain(screen, chain);
   const then = [
     ...after.map((change) => ({ timeMs: change.timeMs, line: lineOf(change) })),
     ...events.map((event) => ({ timeMs: event.timeMs, line: eventLine(event) })),
@@ -53,9 +50,18 @@ function show(screen: Screen, { chain, after, events, sameRequest }: Causes): vo
   const margin = ' '.repeat(3 * chain.length - 3);
   if (shown.length < sorted.length) screen.line([`${margin}├─ … ${sorted.length - shown.length} more before`, 'faint']);
   for (const [index, { line }] of shown.entries()) screen.line([`${margin}${index === shown.length - 1 ? '└' : '├'}─ `, 'faint'], ...line);
+  if (end.length > 0) screen.line(['What came before its deletion:']);
+  showChain(screen, end);
   if (sameRequest.length === 0) return;
   const names = sameRequest.slice(0, MAX_SHOWN).map(({ resource, key }) => objectText(resource, key));
   screen.line([`The same request changed ${names.join(', ')}${sameRequest.length > names.length ? ', …' : ''}`]);
+}
+
+function showChain(screen: Screen, chain: readonly ObjectChange[]): void {
+  for (const [depth, change] of chain.entries()) {
+    const name = depth === 0 ? objectText(change.resource, change.key) : shortText(change.resource, change.key);
+    screen.line([indent(depth), 'faint'], ...lineOf(change, name));
+  }
 }
 
 const indent = (depth: number): string => (depth === 0 ? '' : `${' '.repeat(3 * depth - 3)}└─ `);
@@ -81,9 +87,10 @@ const eventLine = ({ timeMs, source, reason, message, count }: ToldEvent): Segme
   ...(count > 1 ? [[` (${count} times)`, 'faint'] as const] : []),
 ];
 
-const jsonOf = ({ chain, after, events, sameRequest }: Causes) => ({
+const jsonOf = ({ chain, after, end, events, sameRequest }: Causes) => ({
   chain: chain.map(changeJson),
   after: after.map(changeJson),
+  end: end.map(changeJson),
   events: events.map(({ timeMs, ...event }) => ({ time: new Date(timeMs).toISOString(), ...event })),
   sameRequest: sameRequest.map(changeJson),
 });
@@ -96,5 +103,6 @@ Usage:
 
 Flags:
 ${SOURCE_HELP}  -n, --namespace string    its namespace; needed where several have an object of that name
-  -o json                   an object of JSON: chain, after, events, sameRequest
+  -o json                   an object of JSON: chain, after, end (what came before its deletion),
+                            events, sameRequest
 `;

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../../encoding/bytes.ts';
 import { type BlockName, type HistoryWrite, blockName } from './history-database.ts';
 import type { FloorPlace, HistoryIndex, ObjectHistory } from './history-index.ts';
 import { BlockBuilder, type ChangeRecord, type NewRecord, compressBlock } from './record-block.ts';

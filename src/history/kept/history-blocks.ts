@@ -1,4 +1,4 @@
-import { ByteWriter } from './bytes.ts';
+import { ByteWriter } from '../../encoding/bytes.ts';
 import { type BlockName, type HistoryDatabase, type HistoryMeta, type HistoryWrite, type StoredHistory, blockName } from './history-database.ts';
 import { FloorBlocks, type FloorPlan } from './floor-blocks.ts';
 import { type BlockSpan, type FloorPlace, HistoryIndex, type ObjectHistory, encodeDirectory } from './history-index.ts';
@@ -90,9 +90,15 @@ export class HistoryBlocks {
   }
 
   recordAt(seq: number): ChangeRecord {
+    const { firstSeq, records } = this.blockOf(seq);
+    return records[seq - firstSeq]!;
+  }
+
+  /** The block that a record is in. */
+  blockOf(seq: number): { firstSeq: number; records: readonly ChangeRecord[] } {
     const span = this.index.spanOf(seq);
     if (!span) throw new RangeError(`record ${seq} is not kept`);
-    return this.recordsOf(span)[seq - span.firstSeq]!;
+    return { firstSeq: span.firstSeq, records: this.recordsOf(span) };
   }
 
   recordsOf(span: BlockSpan): readonly ChangeRecord[] {

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../../encoding/bytes.ts';
 import type { ChangeRecord } from './record-block.ts';
 
 /** Where the versions of one object are. */

@@ -1,5 +1,5 @@
 import { TimeSlice } from '../../util/time-slice.ts';
-import { applyDelta } from './byte-delta.ts';
+import { applyDelta } from '../../encoding/byte-delta.ts';
 import type { HistoryBlocks } from './history-blocks.ts';
 import { type ObjectHistory, isWholeRef, lastWhere, seqOf } from './history-index.ts';
 import type { ChangeRecord } from './record-block.ts';
@@ -125,10 +125,12 @@ export class HistoryReader {
   ): Promise<void> {
     const slice = new TimeSlice();
     let previous = 0;
+    let block: { firstSeq: number; records: readonly ChangeRecord[] } | undefined;
     for (const seq of Float64Array.from(seqs).sort()) {
       if (seq === previous) continue;
       previous = seq;
-      const record = this.#blocks.recordAt(seq);
+      if (!block || seq >= block.firstSeq + block.records.length) block = this.#blocks.blockOf(seq);
+      const record = block.records[seq - block.firstSeq]!;
       const before = states.get(record.objectId);
       const after = versionAfter(record, before);
       if (after) states.set(record.objectId, after);

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
-import { encodeDelta } from './byte-delta.ts';
+import { encodeDelta } from '../../encoding/byte-delta.ts';
 import { HistoryBlocks } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';

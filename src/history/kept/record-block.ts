@@ -1,5 +1,5 @@
 import { deflateRaw, inflateRawSync } from 'node:zlib';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../../encoding/bytes.ts';
 
 /** One version of one object, as it is kept: the whole bytes, or what has changed in them. */
 export interface ChangeRecord {

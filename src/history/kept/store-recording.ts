@@ -1,9 +1,13 @@
-import { Compacted, type Engine, type StoredEvent, type Subscription } from '../../storage/engine.ts';
+import { timeout } from '../../api/errors.ts';
+import type { Engine, StoredEvent, Subscription } from '../../storage/engine.ts';
 import type { Clock } from '../../util/clock.ts';
+import type { AuthorLedger } from './author-ledger.ts';
 import type { HandedChange, KeptHistory } from './kept-history.ts';
 
 interface RecordingOptions {
   engine: Engine;
+  /** Where the store does not tell who made a change. */
+  ledger?: AuthorLedger | undefined;
   /** `/registry/` */
   prefix: string;
   clock: Clock;
@@ -14,16 +18,26 @@ interface RecordingOptions {
   onRestart(error: Error): void;
 }
 
+/** As long as upstream's cache lets a reader wait for a revision. */
+const REACH_MS = 3_000;
+const PROGRESS_MS = 20;
+
 /** Hands every change of a store to its history. */
 export class StoreRecording {
   readonly history: KeptHistory;
   readonly #options: RecordingOptions;
   #subscription: Subscription | undefined;
+  /** Up to where events have come. */
+  #seenRevision: number;
+  /** Events of which it is not known yet who made the first. */
+  #waiting: StoredEvent[] = [];
   #isClosed = false;
 
-  private constructor(history: KeptHistory, options: RecordingOptions) {
+  private constructor(history: KeptHistory, options: RecordingOptions, revision: number) {
     this.history = history;
     this.#options = options;
+    this.#seenRevision = revision;
+    if (options.ledger) options.ledger.onSettled = () => this.#handWaiting();
   }
 
   static async start(options: RecordingOptions): Promise<StoreRecording> {
@@ -31,26 +45,55 @@ export class StoreRecording {
     const revision = await engine.currentRevision();
     const { keptChanges } = engine;
     const recovered = (await keptChanges?.recover()) ?? [];
-    const history = await options.open(revision, (known) => keptChanges !== undefined && known >= keptChanges.since);
-    const recording = new StoreRecording(history, options);
+    // A store that others write to too keeps what has happened for a while, and says where that is not enough.
+    const isKnown = (known: number): boolean => (keptChanges ? known >= keptChanges.since : !engine.isSingleWriter) && known <= revision;
+    const history = await options.open(revision, isKnown);
+    const from = engine.isSingleWriter ? revision : Math.min(history.revision, revision);
+    const recording = new StoreRecording(history, options, from);
     history.record(recovered.filter(({ key }) => options.isRecorded(key)));
-    recording.#watch(revision + 1);
+    recording.#watch(from + 1);
     return recording;
   }
 
-  /** Resolves when everything up to that revision can be read. */
-  async reached(_revision: number): Promise<void> {
+  /** Resolves when everything up to that revision can be read; rejects where it does not come. */
+  async reached(revision: number): Promise<void> {
+    const { engine } = this.#options;
+    const deadlineMs = performance.now() + REACH_MS;
+    while (!engine.isSingleWriter && (this.#seenRevision < revision || this.#waiting.length > 0)) {
+      if (performance.now() > deadlineMs) throw timeout('the history has not come so far', 1);
+      this.#subscription?.requestProgress?.();
+      await new Promise((resolve) => setTimeout(resolve, PROGRESS_MS));
+    }
     await this.history.drain();
   }
 
   #watch(from: number): void {
     const { engine, prefix } = this.#options;
-    this.#subscription = engine.watch(
-      prefix,
-      from,
-      (events) => this.#hand(events),
-      (error) => void this.#restart(error),
-    );
+    try {
+      this.#subscription = engine.watch(
+        prefix,
+        from,
+        (events) => this.#take(events),
+        (error) => void this.#restart(error),
+        (revision) => (this.#seenRevision = Math.max(this.#seenRevision, revision)),
+      );
+    } catch (error) {
+      void this.#restart(error as Error);
+    }
+  }
+
+  #take(events: readonly StoredEvent[]): void {
+    this.#seenRevision = Math.max(this.#seenRevision, events.at(-1)?.revision ?? 0);
+    if (!this.#options.ledger) return this.#hand(events);
+    this.#waiting.push(...events);
+    this.#handWaiting();
+  }
+
+  #handWaiting(): void {
+    const ledger = this.#options.ledger!;
+    const held = this.#waiting.findIndex((event) => ledger.isOpen(event));
+    const known = this.#waiting.splice(0, held < 0 ? this.#waiting.length : held);
+    if (known.length > 0) this.#hand(known.map((event) => ({ ...event, annotation: ledger.take(event) })));
   }
 
   #hand(events: readonly StoredEvent[]): void {
@@ -66,12 +109,17 @@ export class StoreRecording {
 
   /** What came between is not known: the history begins anew. */
   async #restart(error: Error): Promise<void> {
-    if (this.#isClosed) return;
     const { engine, onRestart } = this.#options;
-    if (!(error instanceof Compacted)) onRestart(error);
-    const revision = await engine.currentRevision();
-    await this.history.restart(revision);
-    if (!this.#isClosed) this.#watch(revision + 1);
+    if (this.#isClosed) return;
+    onRestart(error);
+    this.#waiting = [];
+    try {
+      const revision = await engine.currentRevision();
+      await this.history.restart(revision);
+      if (!this.#isClosed) this.#watch(revision + 1);
+    } catch (failure) {
+      this.#options.clock.after(REACH_MS, () => void this.#restart(failure as Error));
+    }
   }
 
   async close(): Promise<void> {

@@ -186,8 +186,10 @@ describe('at the start', () => {
     await expect(open()).rejects.toThrow('while setting up external-jwt-signer: rpc error: code = Unimplemented desc = unknown method Metadata');
   });
 
+  const SIGNER_KEY = makeSignerKey().publicKey;
   test.each<[string, Partial<TestSigner>, string]>([
     ['no keys', { keys: [] }, 'found no keys'],
+    ['keys without end', { keys: Array.from({ length: 257 }, (_, index) => ({ id: `k${index}`, publicKey: SIGNER_KEY })) }, 'found more than 256 keys'],
     ['no hint', { refreshHintSeconds: 0 }, 'found invalid refresh hint (0s)'],
     ['a hint in the past', { refreshHintSeconds: -5 }, 'found invalid refresh hint (-5s)'],
     ['no time', { timestamp: undefined }, 'invalid data timestamp: proto: invalid nil Timestamp'],

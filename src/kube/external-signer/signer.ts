@@ -112,7 +112,7 @@ const HEADER_FIELDS = new Set(['alg', 'kid', 'typ']);
 const MAX_KEY_ID_BYTES = 1024;
 
 /** Of a token's header, which may hold nothing but what is known here. */
-function keyIdOf(header: string): string {
+export function keyIdOf(header: string): string {
   const { alg, kid, typ } = headerFields(header);
   if (typ !== 'JWT') throw new Error('bad type');
   if (kid === '') throw new Error('key id missing');

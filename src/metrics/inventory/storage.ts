@@ -1,5 +1,8 @@
 import { counter, formerName, gauge, histogram } from '../declaration.ts';
 
+/** go-grpc-prometheus, in the order in which code names them. */
+const CALL = ['grpc_type', 'grpc_service', 'grpc_method'] as const;
+
 const shown = {
   apiserver_cache_list_fetched_objects_total: counter('ALPHA', 'Objects that lists from the watch cache looked at.', ['group', 'resource', 'index']),
   apiserver_cache_list_returned_objects_total: counter('ALPHA', 'Objects that lists from the watch cache answered.', ['group', 'resource']),
@@ -36,6 +39,10 @@ const shown = {
     ['group', 'resource'],
   ),
   apiserver_watch_cache_resource_version: gauge('ALPHA', 'The newest revision that the watch cache has.', ['group', 'resource']),
+  grpc_client_handled_total: counter('ALPHA', 'Calls to etcd that have ended, by the code of gRPC.', [...CALL, 'grpc_code']),
+  grpc_client_msg_received_total: counter('ALPHA', 'Messages that etcd has sent.', CALL),
+  grpc_client_msg_sent_total: counter('ALPHA', 'Messages that etcd was sent.', CALL),
+  grpc_client_started_total: counter('ALPHA', 'Calls to etcd that were begun.', CALL),
   etcd_bookmark_total: counter('ALPHA', 'Signs of progress from etcd.', ['group', 'resource']),
   etcd_lease_object_counts: histogram('ALPHA', 'Objects on one lease.', [10, 50, 100, 500, 1000, 2500, 5000]),
   etcd_request_duration_seconds: histogram(

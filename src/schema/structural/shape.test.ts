@@ -3,7 +3,7 @@ import { thing } from '../test-schemas.ts';
 import { parseJson } from '../../encoding/json.ts';
 import type { DuplicateKeys } from '../../encoding/json-parser.ts';
 import type { Json } from '../../encoding/json-types.ts';
-import { fillDefaults } from './defaults.ts';
+import { fillDefaults, fillSentDefaults } from './defaults.ts';
 import { decodeInRuns } from '../decode-run.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -98,6 +98,25 @@ test('defaults stand in for what is lacking, or null where it may not be', () =>
   const none = {};
   fillDefaults(structure, none);
   expect(none).toEqual({});
+});
+
+test('what a client sends does not ask for defaults without end', () => {
+  const fields = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`f${index}`, { type: 'string', default: 'x' }]));
+  const whole = { type: 'array', items: { type: 'integer' }, default: Array.from({ length: 99 }, (_, index) => index) };
+  const structure = (properties: object): Structure =>
+    new Structure({ type: 'object', properties: { list: { type: 'array', items: { type: 'object', properties } } } } as ConstructorParameters<
+      typeof Structure
+    >[0]);
+  const list = (length: number): Json => ({ list: Array.from({ length }, () => ({})) });
+  fillSentDefaults(structure(fields), list(5_000));
+  for (const [properties, length] of [
+    [fields, 5_001],
+    [{ whole }, 501],
+  ] as const) {
+    // prettier-ignore
+    expect(() => fillSentDefaults(structure(properties), list(length))).toThrow('limit is 50000 values that are defaults');
+    fillDefaults(structure(properties), list(length));
+  }
 });
 
 test('what is wrong with metadata is told by name', () => {

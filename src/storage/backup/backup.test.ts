@@ -13,7 +13,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const newFolder = (): string => mkdtempSync(join(root, 'store-'));
 const quiet = (): void => undefined;
-const restore = (file: string, folder: string, force = false): ReturnType<typeof restoreBackup> => restoreBackup({ file, folder, force, onProgress: quiet });
+const restore = (file: string, folder: string, force = false): ReturnType<typeof restoreBackup> =>
+  restoreBackup({ file, folder, historyFolder: `${folder}-history`, force, onProgress: quiet });
 const put = (engine: Engine, key: string, value: string | Buffer, expected = 0): Promise<number> =>
   engine.commit({ type: 'put', key, value: Buffer.from(value), expected });
 /** `/a=one@2` */
@@ -140,7 +141,7 @@ describe('restoring is refused', () => {
     expect(await refusal(restore(file, newFolder()))).toBe(`cannot read ${file}: no such file`);
     writeFileSync(file, 'x'.repeat(100));
     expect(await refusal(restore(file, newFolder()))).toBe(`${file} is not a backup of Binnacle's`);
-    writeFileSync(file, Buffer.concat([Buffer.from('binnacle backup\n'), Buffer.from([0, 0, 0, 2]), Buffer.alloc(100)]));
-    expect(await refusal(restore(file, newFolder()))).toBe(`the backup ${file} has format 2, and this version reads up to 1; use a newer version`);
+    writeFileSync(file, Buffer.concat([Buffer.from('binnacle backup\n'), Buffer.from([0, 0, 0, 3]), Buffer.alloc(100)]));
+    expect(await refusal(restore(file, newFolder()))).toBe(`the backup ${file} has format 3, and this version reads up to 2; use a newer version`);
   });
 });

@@ -3,9 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { StorageUnavailable } from '../engine.ts';
 import { type FolderLock, lockFolder } from '../engines/folder-lock.ts';
 import { JOURNAL_FILE } from '../engines/journaled-database.ts';
-import { LmdbFile } from '../engines/lmdb-file.ts';
+import type { FileOperation } from '../engines/file-operation.ts';
+import { LmdbDatabase } from '../engines/lmdb-database.ts';
+import { type KeptRecord, LmdbFile } from '../engines/lmdb-file.ts';
 import { FIRST_REVISION } from '../engines/memory.ts';
-import type { BackupObject } from './format.ts';
+import { type BackupObject, HISTORY_PREFIX, KEPT_PREFIX, SINCE_PREFIX } from './format.ts';
 import type { OnProgress } from './progress.ts';
 import { BackupReader } from './read.ts';
 import { syncFolder } from './write.ts';
@@ -24,13 +26,15 @@ interface RestoreOptions {
   file: string;
   /** The store's folder, which takes the backup's content when all of it has been read and found whole. */
   folder: string;
+  /** That of the history, which takes what the backup has of it; what was there goes. */
+  historyFolder: string;
   /** Replaces a store that is there. */
   force: boolean;
   onProgress: OnProgress;
 }
 
 /** Throws StorageUnavailable when the folder is in use or holds something, or the backup is not whole; then everything is as it was. */
-export async function restoreBackup({ file, folder, force, onProgress }: RestoreOptions): Promise<{ count: number; revision: number }> {
+export async function restoreBackup({ file, folder, historyFolder, force, onProgress }: RestoreOptions): Promise<{ count: number; revision: number }> {
   const reader = new BackupReader(file);
   let lock: FolderLock | undefined;
   let draft: string | undefined;
@@ -41,14 +45,18 @@ export async function restoreBackup({ file, folder, force, onProgress }: Restore
       throw new StorageUnavailable(`there is a store in ${folder} already: choose another --data-dir, or replace it with --force`);
     await removeDrafts(folder);
     draft = await mkdtemp(`${folder}${DRAFT_SUFFIX}`);
-    const revision = await fill(draft, reader, onProgress);
+    const draftHistory = join(draft, 'history');
+    const { revision, past } = await fill(draft, draftHistory, reader, onProgress);
+    // Of the store that is replaced: it must not be taken for the new one's.
+    await rm(historyFolder, { recursive: true, force: true });
     await rm(join(folder, 'lock.mdb'), { force: true });
     // One step: whatever ends this process, the store is the old one or the new one.
     await rename(join(draft, 'data.mdb'), join(folder, 'data.mdb'));
     // Of the store that was replaced; it would not be taken for the new one's.
     await rm(join(folder, JOURNAL_FILE), { force: true });
     await syncFolder(folder);
-    return { count: reader.head.count, revision };
+    if (past > 0) await rename(draftHistory, historyFolder);
+    return { count: reader.head.count - past, revision };
   } finally {
     reader.close();
     if (draft !== undefined) await rm(draft, { recursive: true, force: true });
@@ -63,28 +71,68 @@ async function removeDrafts(folder: string): Promise<void> {
   }
 }
 
-async function fill(folder: string, reader: BackupReader, onProgress: OnProgress): Promise<number> {
+/** Objects go to one file, and the history to another. `past`: how many entries were not objects. */
+async function fill(folder: string, historyFolder: string, reader: BackupReader, onProgress: OnProgress): Promise<{ revision: number; past: number }> {
   const file = new LmdbFile(folder, FIRST_REVISION, { isJournaled: false });
   const revision = reader.head.revision + REVISION_STEP;
+  const history = new HistoryFile(historyFolder);
   try {
     let writes: BackupObject[] = [];
+    let kept: KeptRecord[] = [];
     let sizeBytes = 0;
     let done = 0;
+    let past = 0;
     const flush = async (): Promise<void> => {
-      await file.write({ writes, revision });
-      done += writes.length;
+      await file.write({ writes, kept, revision });
+      await history.flush();
       onProgress(done, reader.head.count);
-      writes = [];
-      sizeBytes = 0;
+      [writes, kept, sizeBytes] = [[], [], 0];
     };
     for (const object of reader.objects()) {
-      writes.push(object);
-      sizeBytes += object.value.length;
-      if (writes.length >= OBJECTS_A_BATCH || sizeBytes >= BYTES_A_BATCH) await flush();
+      const { key, value } = object;
+      done++;
+      sizeBytes += value.length;
+      if (!key.startsWith('\u0001')) writes.push(object);
+      else {
+        past++;
+        if (key.startsWith(HISTORY_PREFIX)) await history.add(key.slice(HISTORY_PREFIX.length), value);
+        else if (key.startsWith(KEPT_PREFIX)) kept.push({ revision: Number(key.slice(KEPT_PREFIX.length)), value });
+        else if (key.startsWith(SINCE_PREFIX)) await file.write({ writes: [], keptSince: Number(key.slice(SINCE_PREFIX.length)), revision });
+      }
+      if (done % OBJECTS_A_BATCH === 0 || sizeBytes >= BYTES_A_BATCH) await flush();
     }
     await flush();
+    return { revision, past };
   } finally {
     await file.close();
+    await history.close();
   }
-  return revision;
+}
+
+/** The file of a history, made when something is to be put into it. */
+class HistoryFile {
+  readonly #folder: string;
+  #database: LmdbDatabase | undefined;
+  #operations: FileOperation[] = [];
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async add(key: string, value: Buffer): Promise<void> {
+    if (!this.#database) {
+      await mkdir(this.#folder, { mode: 0o700 });
+      this.#database = new LmdbDatabase(this.#folder);
+    }
+    this.#operations.push({ key: Buffer.from(key, 'latin1'), value, version: 0 });
+  }
+
+  async flush(): Promise<void> {
+    if (this.#operations.length > 0) await this.#database!.write(this.#operations);
+    this.#operations = [];
+  }
+
+  async close(): Promise<void> {
+    await this.#database?.close();
+  }
 }

@@ -338,10 +338,12 @@ export class EmbeddedEngine extends LocalEngine {
   #eventOf(change: StorageChange, previous: Stored | undefined): StoredEvent {
     const { type, key, annotation } = change;
     const revision = ++this.#lastRevision;
-    const kept = this.#keeper && { annotation, timeMs: this.#clock.now() };
-    if (type === 'delete') return { type, key, revision, value: undefined, previous, ...kept };
-    const { value, lease } = change;
-    return lease ? { type, key, revision, value, previous, leaseId: lease.id, ...kept } : { type, key, revision, value, previous, ...kept };
+    const value = type === 'put' ? change.value : undefined;
+    const event: StoredEvent = this.#keeper
+      ? { type, key, revision, value, previous, annotation, timeMs: this.#clock.now() }
+      : { type, key, revision, value, previous };
+    if (type === 'put' && change.lease) event.leaseId = change.lease.id;
+    return event;
   }
 
   #writeOf({ key, value, revision, previous }: StoredEvent, change: StorageChange): FileTransaction['writes'][number] {

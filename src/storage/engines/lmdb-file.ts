@@ -14,7 +14,7 @@ import type { KeyBounds } from './range.ts';
  *                                     revision that wrote it
  *     t0001763200000123/registry/…    an expiry, in the order in which they come; its version is the revision it belongs to, its value the lease, if any
  *     l1234567890abcdef               a lease of etcd's API: its seconds, and when it ends
- *     h0000000000001234               a change that is kept until another has taken it over (kept-change.ts), by its revision
+ *     h0000000000001234               changes of a batch that are kept until another has taken them over (kept-change.ts), by the revision of the first
  *     mkept                           the revision after which all changes were kept so
  *     mformat, mrevision              the number of this layout, and the newest revision
  *     mjournal                        how far LMDB has what the journal has (journaled-database.ts)
@@ -56,7 +56,7 @@ export interface FileTransaction {
   writes: readonly FileWrite[];
   leases?: readonly LeaseChange[];
   kept?: readonly KeptRecord[];
-  /** Revisions of changes that need not be kept any longer. */
+  /** Of those that need not be kept any longer. */
   released?: readonly number[];
   /** From which revision on changes are kept; undefined: no more. Absent: as before. */
   keptSince?: number | undefined;
@@ -64,7 +64,7 @@ export interface FileTransaction {
   revision: number;
 }
 
-/** A change that is kept, as kept-change.ts encodes it. */
+/** Changes that are kept, as kept-change.ts encodes them, by the revision of the first. */
 export interface KeptRecord {
   revision: number;
   value: Buffer;
@@ -142,7 +142,7 @@ export class LmdbFile {
 
   /** Changes that are kept, oldest first. */
   keptChanges(): KeptRecord[] {
-    return Array.from(this.#database.range(allBehind(KEPT_CHANGES)), ({ key, value }) => ({ revision: Number(key.toString('latin1', 1)), value }));
+    return keptIn(this.#database);
   }
 
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
@@ -229,6 +229,8 @@ export interface Snapshot {
   readonly count: number;
   /** In the order of their keys. */
   items(): Iterable<SnapshotItem>;
+  /** Changes that are kept for the history, and since when. */
+  keptChanges(): { kept: KeptRecord[]; keptSince: number | undefined };
   close(): Promise<void>;
 }
 
@@ -253,6 +255,10 @@ export function openSnapshot(folder: string): Snapshot {
           yield { ...storedOf(key, entry, countedRevision), expiresAtMs: expiries.get(`${entry.version} ${key}`) };
         }
       },
+      keptChanges() {
+        const since = textAt(database, KEPT_SINCE_KEY);
+        return { kept: keptIn(database), keptSince: since === undefined ? undefined : Number(since) };
+      },
       close: () => database.close(),
     };
   } catch (error) {
@@ -260,6 +266,9 @@ export function openSnapshot(folder: string): Snapshot {
     throw error;
   }
 }
+
+const keptIn = (database: Pick<DatabaseSnapshot, 'range'>): KeptRecord[] =>
+  Array.from(database.range(allBehind(KEPT_CHANGES)), ({ key, value }) => ({ revision: Number(key.toString('latin1', 1)), value }));
 
 type Readable = Pick<DatabaseSnapshot, 'get' | 'isEmpty'>;
 

@@ -21,10 +21,10 @@ async function prepare(clients: AttackClients, kind: ExampleKind): Promise<void>
 }
 
 /** The example with the list filled, under the name of the one that is there. */
-function changed({ kind, place }: Target): JsonObject {
+function changed({ kind, place }: Target, hasVersion = true): JsonObject {
   const object = filled(kind, place);
   const { name = 'none', resourceVersion } = present.get(kind.name)?.metadata ?? {};
-  object['metadata'] = { ...(object['metadata'] as JsonObject), name, ...(resourceVersion !== undefined && { resourceVersion }) };
+  object['metadata'] = { ...(object['metadata'] as JsonObject), name, ...(hasVersion && resourceVersion !== undefined && { resourceVersion }) };
   return object;
 }
 
@@ -39,12 +39,8 @@ const patched =
       method: 'PATCH',
       path: `${target.kind.path}/${nameOf(target)}?dryRun=All${query}`,
       headers: { 'content-type': `application/${type}` },
-      body: { ...changed(target), metadata: withoutVersion(changed(target)['metadata'] as JsonObject) },
+      body: changed(target, false),
     });
-
-function withoutVersion({ resourceVersion: _version, ...metadata }: JsonObject): JsonObject {
-  return metadata;
-}
 
 /** The ways in which an object that is there is changed. */
 const WAYS: Readonly<Record<string, Send>> = {

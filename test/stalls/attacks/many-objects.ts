@@ -72,6 +72,7 @@ export const manyObjectAttacks: readonly Attack[] = [
   {
     name: 'an owner of 5,000 that goes',
     row: 6,
+    isLong: true,
     async prepare({ admin }) {
       const { metadata } = await admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'owner' } });
       const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid }];
@@ -86,6 +87,7 @@ export const manyObjectAttacks: readonly Attack[] = [
   {
     name: 'a namespace of 5,000 objects that goes',
     row: 17,
+    isLong: true,
     async prepare({ admin }) {
       await admin.create('/api/v1/namespaces', { metadata: { name: 'full' } });
       await createMany(admin, '/api/v1/namespaces/full/secrets', 5_000, (index) => secret(index));
@@ -99,6 +101,7 @@ export const manyObjectAttacks: readonly Attack[] = [
   {
     name: '3,000 candidates of a lease',
     row: 17,
+    isLong: true,
     async send({ admin, onEnd }) {
       onEnd(() => removeAll(admin, CANDIDATES));
       await createMany(admin, CANDIDATES, 3_000, (index) => ({
@@ -124,6 +127,7 @@ export const manyObjectAttacks: readonly Attack[] = [
   {
     name: '2,000 migrations of one resource',
     row: 17,
+    isLong: true,
     async send({ admin, onEnd }) {
       onEnd(() => removeAll(admin, MIGRATIONS));
       await createMany(admin, MIGRATIONS, 2_000, (index) => ({ metadata: { name: `m${index}` }, spec: { resource: { group: '', resource: 'limitranges' } } }));

@@ -68,6 +68,9 @@ test('volume claims, by storage class too', () => {
   const isFast = (status: object): boolean =>
     evaluatorOf({ group: '', resource: 'persistentvolumeclaims' })!.isInScope(scope, { spec, status } as unknown as ApiObject);
   expect([isFast({}), isFast({ currentVolumeAttributesClassName: 'fast' })]).toEqual([false, true]);
+  const older = createEvaluators(() => NOW, { features: new Set(), allowsPrivileged: false })({ group: '', resource: 'persistentvolumeclaims' })!;
+  const claim = { spec, status: { currentVolumeAttributesClassName: 'fast' } } as unknown as ApiObject;
+  expect([scope, { ...scope, operator: 'DoesNotExist', values: [] }].map((each) => older.isInScope(each, claim))).toEqual([false, false]);
 });
 
 test('device claims, of alternatives the most', () => {

@@ -30,7 +30,7 @@ export function createEvaluators(now: () => Date, settings: KindSettings = DEFAU
     ...[...NOT_COUNTED].map((name) => [name, undefined] as const),
     ['pods', podEvaluator(now, settings)],
     ['services', serviceEvaluator],
-    ['persistentvolumeclaims', volumeClaimEvaluator],
+    ['persistentvolumeclaims', volumeClaimEvaluator(settings)],
     ['resourceclaims.resource.k8s.io', resourceClaimEvaluator],
     ...LEGACY_COUNTS.map((resource) => [resource, objectCounter({ group: '', resource }, resource)] as const),
   ]);

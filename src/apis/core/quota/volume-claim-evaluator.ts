@@ -2,6 +2,7 @@ import type { PersistentVolumeClaim } from '../../facts/types/core-v1.ts';
 import { equalJson } from '../../../encoding/json-equal.ts';
 import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../../api/quantity.ts';
 import { type Amounts, wholeNumber } from './amounts.ts';
+import type { KindSettings } from '../../../registry/write.ts';
 import { type Evaluator, type MeasuredWrite, countName, matchesClass } from './evaluator.ts';
 
 const COUNT = countName({ group: '', resource: 'persistentvolumeclaims' });
@@ -11,17 +12,18 @@ const STORAGE = 'requests.storage';
 const OF_CLASS = '.storageclass.storage.k8s.io/';
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-export const volumeClaimEvaluator: Evaluator = {
+/** A server that emulates a version without VolumeAttributesClass has no scope of it. */
+export const volumeClaimEvaluator = ({ features }: KindSettings): Evaluator => ({
   handles,
   counts: (name) => name === COUNT || name === CLAIMS || name === STORAGE || name.endsWith(OF_CLASS + CLAIMS) || name.endsWith(OF_CLASS + STORAGE),
   usage: (object) => usage(object as PersistentVolumeClaim),
   isInScope: (scope, object) => {
-    if (scope.scopeName !== 'VolumeAttributesClass') return false;
+    if (scope.scopeName !== 'VolumeAttributesClass' || !features.has('VolumeAttributesClass')) return false;
     const names = attributesClasses(object as PersistentVolumeClaim);
     return names.length === 0 ? matchesClass(scope, undefined) : names.some((name) => matchesClass(scope, name));
   },
   isReleased: (object, old) => hasOtherUsage(object as PersistentVolumeClaim, old as PersistentVolumeClaim),
-};
+});
 
 function handles({ operation, subresource, object, oldObject }: MeasuredWrite): boolean {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return false;

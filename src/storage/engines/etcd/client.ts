@@ -12,6 +12,7 @@ import {
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import { StorageMisconfigured } from '../../engine.ts';
 import { isTransient } from './errors.ts';
+import type { CallObserver, EtcdObserver } from './observer.ts';
 
 export interface EtcdClientOptions {
   /** `https://10.0.0.1:2379`, one or more members of one cluster. */
@@ -21,6 +22,7 @@ export interface EtcdClientOptions {
   dial?: Dial | undefined;
   /** Default: 6 s of silence, then 3 s for a sign of life. */
   keepalive?: Pick<GrpcChannelOptions, 'keepaliveTimeMs' | 'keepaliveTimeoutMs'>;
+  observer?: Pick<EtcdObserver, 'call'>;
   /** Which member is spoken to first: servers that start together spread over the members. */
   random?: () => number;
 }
@@ -41,11 +43,13 @@ const KEEPALIVE = { keepaliveTimeMs: 6_000, keepaliveTimeoutMs: 3_000 };
 export class EtcdClient {
   readonly endpoints: readonly string[];
   readonly #channels: readonly GrpcChannel[];
+  readonly #begin: EtcdObserver['call'];
   #current: number;
   #isClosed = false;
 
-  constructor({ endpoints, tls, dial, keepalive = KEEPALIVE, random = Math.random }: EtcdClientOptions) {
+  constructor({ endpoints, tls, dial, observer, keepalive = KEEPALIVE, random = Math.random }: EtcdClientOptions) {
     this.endpoints = endpoints;
+    this.#begin = observer?.call;
     this.#channels = endpoints.map((endpoint) => new GrpcChannel(targetOf(endpoint, tls), { ...keepalive, dial }));
     this.#current = Math.floor(random() * endpoints.length);
   }
@@ -65,22 +69,28 @@ export class EtcdClient {
 
   /** To one member, of those in `endpoints`. */
   askMember(index: number, path: string, message: Buffer, timeoutMs: number): Promise<Buffer> {
-    return this.#channels[index]!.unary(path, message, { timeoutMs });
+    return this.#unary(this.#channels[index]!, path, message, { timeoutMs });
   }
 
   stream(path: string, handler: StreamHandler, metadata: Readonly<Record<string, string>>): GrpcStream {
     const channel = this.#pick();
-    return channel.stream(
+    const call = this.#begin?.(path, 'bidi_stream');
+    const stream = channel.stream(
       path,
       {
-        onMessage: (message) => handler.onMessage(message),
+        onMessage: (message) => {
+          call?.received();
+          handler.onMessage(message);
+        },
         onEnd: (error) => {
+          call?.ended(error);
           if (error) this.#leave(channel);
           handler.onEnd(error);
         },
       },
       { metadata },
     );
+    return call ? observedStream(stream, call) : stream;
   }
 
   close(): void {
@@ -99,13 +109,28 @@ export class EtcdClient {
       const channel = this.#pick();
       try {
         const leftMs = attempt === 1 ? timeoutMs : Math.max(Math.ceil(deadlineMs - performance.now()), 1);
-        return await channel.unary(path, message, signal ? { timeoutMs: leftMs, signal } : { timeoutMs: leftMs });
+        return await this.#unary(channel, path, message, signal ? { timeoutMs: leftMs, signal } : { timeoutMs: leftMs });
       } catch (error) {
         if (isTransient(error)) this.#leave(channel);
         if (this.#isClosed || !mayRepeat(error) || attempt >= MAX_ATTEMPTS || performance.now() + RETRY_PAUSE_MS > deadlineMs) throw error;
       }
       // The first time another member is asked at once.
       if (attempt >= this.#channels.length) await delay(RETRY_PAUSE_MS);
+    }
+  }
+
+  async #unary(channel: GrpcChannel, path: string, message: Buffer, options: CallOptions): Promise<Buffer> {
+    if (!this.#begin) return channel.unary(path, message, options);
+    const call = this.#begin(path, 'unary');
+    call.sent();
+    try {
+      const answer = await channel.unary(path, message, options);
+      call.received();
+      call.ended();
+      return answer;
+    } catch (error) {
+      call.ended(error as Error);
+      throw error;
     }
   }
 
@@ -125,6 +150,21 @@ export class EtcdClient {
   }
 }
 
+/** Whoever cancels it is told nothing more, so that its end is counted then. */
+const observedStream = (stream: GrpcStream, call: CallObserver): GrpcStream => ({
+  send(message) {
+    call.sent();
+    return stream.send(message);
+  },
+  pause: () => stream.pause(),
+  resume: () => stream.resume(),
+  cancel() {
+    call.ended(CANCELED);
+    stream.cancel();
+  },
+});
+
+const CANCELED = new GrpcError(GrpcCode.canceled, 'context canceled');
 const DEFAULT_PORT = 2379;
 
 /** Where `http://host:port`, `https://host:port`, `unix://path` or plain `host:port` leads. Throws StorageMisconfigured. */

@@ -1,0 +1,2 @@
+/** In the data folder. */
+export const HISTORY_FOLDER = 'history';
