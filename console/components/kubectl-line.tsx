@@ -12,7 +12,12 @@ const SHOWN_MS = 1_500;
 export function KubectlLine({ command }: KubectlLineProps) {
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(command);
+    try {
+      await navigator.clipboard.writeText(command);
+    } catch {
+      // The browser may forbid it; the text can be selected all the same.
+      return;
+    }
     isCopied.value = true;
     setTimeout(() => (isCopied.value = false), SHOWN_MS);
   };

@@ -122,7 +122,7 @@ function HeaderCell({ name, index, description, sorting, onSort }: HeaderCellPro
   );
 }
 
-/** Fingers need more room than pointers do; main.css has the same numbers. */
+/** Fingers need more room than pointers do; tokens.css has the same numbers. */
 function useRowHeight(): number {
   const isCoarse = useSignal(matchMedia('(pointer: coarse)').matches);
   return isCoarse.value ? 44 : 30;

@@ -35,14 +35,16 @@ export function Overview() {
   );
 }
 
+const sameness = ({ code, user, method, path }: RequestRecord): string => `${code} ${user} ${method} ${path}`;
+
 function RefusedRequests() {
   const app = useApp();
   const { requestLog, pendingExplanation, router } = app;
   const records = requestLog.version.value >= 0 ? requestLog.records : [];
-  const refused = records
-    .filter((record) => record.code >= 400 && record.code !== 404 && !isOwnRequest(record, usernameOf(app)))
-    .slice(-SHOWN)
-    .toReversed();
+  const isRefused = (record: RequestRecord): boolean => record.code >= 400 && record.code !== 404 && !isOwnRequest(record, usernameOf(app));
+  // Clients ask again and again: the latest of each stands for all.
+  const distinct = new Map(records.filter(isRefused).map((record) => [sameness(record), record]));
+  const refused = [...distinct.values()].slice(-SHOWN).toReversed();
   const explain = ({ method, path, query, user, message }: RequestRecord): void => {
     pendingExplanation.value = { method, path, asUser: user, ...(query !== undefined && { query }), ...(message !== undefined && { message }) };
     router.go('/explain');
@@ -52,7 +54,7 @@ function RefusedRequests() {
       title="Refused and failed requests"
       rows={refused}
       empty="None since the console is looked at."
-      keyOf={({ auditID, time }) => `${auditID} ${time}`}
+      keyOf={sameness}
       columns={[
         { name: 'Code', of: ({ code }) => <CodeBadge code={code} /> },
         {

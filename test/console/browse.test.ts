@@ -9,7 +9,7 @@ describe.runIf(hasChromium)('signing in', () => {
   test('by the link takes one click, and the code leaves the address', async () => {
     const page = await consoleBrowser.page();
     await page.goto(await consoleBrowser.link());
-    await page.getByText('admin', { exact: true }).waitFor();
+    await page.locator('.user', { hasText: 'admin' }).waitFor();
     expect(page.url()).not.toContain('code');
     // The session outlives the page.
     await page.reload();
@@ -69,7 +69,7 @@ describe.runIf(hasChromium)('tables', () => {
       },
     });
     await page.getByText('harbour.example', { exact: true }).click();
-    await page.getByRole('link', { name: 'boats' }).click();
+    await page.getByRole('link', { name: 'boats', exact: true }).click();
     await page.getByRole('heading', { name: /boats/ }).waitFor();
   });
 
@@ -155,7 +155,7 @@ describe.runIf(hasChromium)('on a phone', () => {
     await api().create('/api/v1/namespaces/default/configmaps', configMap('pocket'));
     const page = await consoleBrowser.signedIn('admin', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     await page.getByRole('button', { name: 'Menu', exact: true }).tap();
-    await page.getByRole('link', { name: 'configmaps' }).tap();
+    await page.getByRole('link', { name: 'configmaps', exact: true }).tap();
     await page.getByRole('heading', { name: 'configmaps' }).waitFor();
     await page.getByRole('link', { name: 'pocket' }).tap();
     await page.getByRole('heading', { name: 'pocket' }).waitFor();

@@ -39,7 +39,7 @@ describe.runIf(hasChromium)('the first view', () => {
     const startMs = performance.now();
     await page.goto(link);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('link', { name: 'pods' }).waitFor();
+    await page.getByRole('link', { name: 'pods', exact: true }).waitFor();
     const tookMs = performance.now() - startMs;
     expect(urls.filter((url) => !url.startsWith(consoleBrowser.server.url) && !url.startsWith('data:'))).toEqual([]);
     expect(urls.length).toBeLessThanOrEqual(MAX_FIRST_REQUESTS);
