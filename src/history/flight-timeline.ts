@@ -27,7 +27,8 @@ export async function readTimeline(reader: FlightReader, moment: Moment): Promis
     const { value: change, done } = await source.next();
     if (done) break;
     const stamped = stores.stamp(change);
-    if (change.timeMs <= (reader.beganMs ?? 0) || reader.beganMs === undefined || cut.isBefore(stamped)) {
+    const isInFirstLists = reader.beganMs === undefined || change.timeMs <= reader.beganMs;
+    if (isInFirstLists || cut.isBefore(stamped)) {
       cut.take(stamped);
       apply(state, stamped);
     } else waiting.push(stamped);
@@ -85,15 +86,16 @@ class Cut {
   /** Throws where the recording does not have the moment, once all is read that there is. `listedUntil`: the newest version of the lists until a time. */
   check({ startMs, beganMs, endMs }: FlightReader, listedUntil: (timeMs: number) => number): void {
     if (startMs === undefined || endMs === undefined) throw new Error('the recording has nothing in it yet');
+    if (beganMs === undefined) throw new Error('the recording was cut off before every resource was listed once: it has the whole state of no moment');
     if ('timeMs' in this.#moment) {
       const { timeMs } = this.#moment;
       if (timeMs < startMs - 1_000) throw new Error(`the recording begins at ${new Date(startMs).toISOString()}`);
-      this.atMs = Math.max(Math.min(timeMs, endMs), beganMs ?? startMs);
+      this.atMs = Math.max(Math.min(timeMs, endMs), beganMs);
       this.revision = Math.max(this.revision, listedUntil(this.atMs));
       return;
     }
     const { resourceVersion } = this.#moment;
-    const firstRevision = listedUntil(beganMs ?? startMs);
+    const firstRevision = listedUntil(beganMs);
     if (resourceVersion < firstRevision) throw new Error(`the recording begins at resource version ${firstRevision}`);
     this.revision = resourceVersion;
   }
