@@ -59,7 +59,9 @@ export function createApp(window: Window): App {
   const namespaces = new Namespaces(client);
   const code = takeCode(window.location, window.history);
 
+  let hadSession = false;
   const begin = (started: Session): void => {
+    hadSession = true;
     client.useSession(started.csrfToken);
     session.value = started;
     signInError.value = '';
@@ -84,7 +86,10 @@ export function createApp(window: Window): App {
     pendingExplanation: signal(undefined),
     async signIn(credentials) {
       try {
-        begin(await signIn(credentials));
+        const started = await signIn(credentials);
+        // Of what another user has seen in this page, nothing stays: the page begins anew, and finds the session.
+        if (hadSession) window.location.reload();
+        else begin(started);
       } catch (error) {
         session.value = 'none';
         signInError.value = messageOf(error);
@@ -94,7 +99,7 @@ export function createApp(window: Window): App {
       discovery.stop();
       namespaces.stop();
       await client.send('/console/session', { method: 'DELETE' });
-      session.value = 'none';
+      window.location.reload();
     },
   };
   if (code === undefined) {
