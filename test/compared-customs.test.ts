@@ -132,6 +132,25 @@ test('an address that cannot be had for a service without a name is the refusal'
   );
 });
 
+test('a scale that says nothing new writes nothing, also when the default that was to come is in the schema no more', async () => {
+  const schemaOf = (other: object): object => ({ spec: { type: 'object', properties: { replicas: { type: 'integer' }, other } } });
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const { group, things, thing } = await define(schemaOf({ ...TEXT, default: 'b' }), { subresources: { scale } });
+  await api.create(things, thing('a', {}));
+  const put = { method: 'PUT', path: `${things}/a/scale`, body: { metadata: { name: 'a' }, spec: { replicas: 2 } } };
+  const versionOf = async (): Promise<string> => (await api.expect(200, put)).json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion;
+  const first = await versionOf();
+  const schema = { openAPIV3Schema: { type: 'object', properties: schemaOf({ type: 'number' }) } };
+  await api.expect(200, {
+    method: 'PATCH',
+    path: `${DEFINITIONS}/things.${group}`,
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { spec: { versions: [{ name: 'v1', served: true, storage: true, schema, subresources: { scale } }] } },
+  });
+  await expect.poll(async () => (await api.get<{ spec: object }>(`${things}/a`)).spec).toEqual({ replicas: 2 });
+  expect(await versionOf()).toBe(first);
+});
+
 test('a scale that makes the spec leaves its defaults to be read, and to the next write to be stored', async () => {
   const spec = { type: 'object', properties: { replicas: { type: 'integer' }, on: { type: 'boolean', default: true } } };
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };

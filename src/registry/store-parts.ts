@@ -135,7 +135,7 @@ export async function isStoredAs({ engine, codec, conversion }: StoreParts, key:
   if (!codec.toClientBytes(value, entry.revision).equals(before.bytes)) return false;
   const current = await engine.get(key);
   if (current?.revision !== entry.revision) throw new CommitConflict(key, current);
-  return !current.isStale && current.value.equals(value);
+  return !current.isStale && (codec.areSame?.(current.value, value) ?? current.value.equals(value));
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */

@@ -13,6 +13,8 @@ export interface StoredCodec {
    * the value can not be read. `allocate` may be asked for the memory of what is returned, and for that only.
    */
   toClientBytes(value: Buffer, revision: number, allocate?: Allocate): Buffer;
+  /** Whether two values are one to upstream, which stores the same bytes for both. Absent: where they are the same bytes here too. */
+  areSame?(value: Buffer, other: Buffer): boolean;
 }
 
 /** Values are stored as the JSON that clients are sent, less the resourceVersion, which is not known before they are stored. */
@@ -24,6 +26,7 @@ export const jsonCodec: StoredCodec = {
 /** The same codec; `onError` hears of values that can not be decoded. One that can not be decrypted is none of them. */
 export const withDecodeErrors = (codec: StoredCodec, onError: () => void): StoredCodec => ({
   encode: (object) => codec.encode(object),
+  ...(codec.areSame && { areSame: codec.areSame.bind(codec) }),
   toClientBytes(value, revision, allocate) {
     try {
       return codec.toClientBytes(value, revision, allocate);
