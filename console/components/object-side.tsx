@@ -43,7 +43,9 @@ function Field({ docs }: { docs: FieldDocs | undefined }) {
             <code>{formatPath(docs.path)}</code> <span class="muted">{docs.type}</span>
             {docs.isRequired && <span class="tag">required</span>}
           </p>
-          <p class="docs">{docs.description || 'The server says nothing of it.'}</p>
+          <p class="docs" tabIndex={0} role="region" aria-label="What the field means">
+            {docs.description || 'The server says nothing of it.'}
+          </p>
           {docs.values.length > 0 && <p class="muted">One of {docs.values.join(', ')}</p>}
         </>
       )}

@@ -90,7 +90,9 @@ function LoadedObject({ object, live, place, resource }: LoadedObjectProps) {
   const text = edit.value?.text.value ?? shownText;
   const { docsAt, tooltipFor } = useFieldDocs(resource, text);
 
+  // By keys too: what is being written is not begun anew, and what was is not written.
   const begin = (): void => {
+    if (edit.value !== undefined || !canDo('update', live, resource)) return;
     app.router.setQuery({ tab: undefined });
     edit.value = new EditSession(app.client, path, object, shownText);
   };
@@ -104,7 +106,7 @@ function LoadedObject({ object, live, place, resource }: LoadedObjectProps) {
     () =>
       app.keyboard.add([
         { keys: 'e', what: 'Edit', run: begin },
-        { keys: 'd', what: 'Delete', run: () => (app.dialog.value = 'delete') },
+        { keys: 'd', what: 'Delete', run: () => canDo('delete', live, resource) && (app.dialog.value = 'delete') },
         { keys: '/', what: 'Search in the text', run: () => editor.value?.search() },
         { keys: 'u', what: 'Up to the table', run: () => app.router.go(tablePath(place)) },
       ]),
@@ -156,10 +158,13 @@ interface ObjectHeadProps extends LoadedObjectProps {
 
 const STATES = { loading: 'Loading', live: 'Live', still: 'Not watched', deleted: 'Deleted', past: 'As it was', failed: 'Failed' } as const;
 
+/** Only to what is there now, and where the resource has the verb. */
+const canDo = (verb: 'update' | 'delete', { state }: LiveObject, { verbs }: Resource): boolean =>
+  (state.value === 'live' || state.value === 'still') && verbs.includes(verb);
+
 function ObjectHead({ object, live, place, resource, tab, isEditing, onEdit }: ObjectHeadProps) {
   const app = useApp();
   const state = live.state.value;
-  const isPresent = state === 'live' || state === 'still';
   return (
     <div class="toolbar">
       <nav class="crumbs" aria-label="Where it is">
@@ -179,10 +184,10 @@ function ObjectHead({ object, live, place, resource, tab, isEditing, onEdit }: O
           Owners and dependents
         </button>
       </div>
-      <button type="button" disabled={isEditing || !resource.verbs.includes('update') || !isPresent} onClick={onEdit}>
+      <button type="button" disabled={isEditing || !canDo('update', live, resource)} onClick={onEdit}>
         Edit
       </button>
-      <button type="button" class="danger" disabled={!resource.verbs.includes('delete') || !isPresent} onClick={() => (app.dialog.value = 'delete')}>
+      <button type="button" class="danger" disabled={!canDo('delete', live, resource)} onClick={() => (app.dialog.value = 'delete')}>
         Delete
       </button>
     </div>

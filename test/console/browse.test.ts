@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { CommandProcess, temporaryFolder } from '../support/server.ts';
 import { ConsoleBrowser, SOON, hasChromium } from './browser.ts';
 
 const consoleBrowser = new ConsoleBrowser();
@@ -36,6 +40,25 @@ describe.runIf(hasChromium)('signing in', () => {
     await page.goto(consoleBrowser.address);
     await page.getByRole('button', { name: /client certificate/ }).click();
     await page.getByRole('alert').waitFor();
+  });
+
+  test("by the client certificate of the administrator's kubeconfig", async () => {
+    const dataDir = temporaryFolder();
+    const server = new CommandProcess(['up', '--secure-port=0', `--data-dir=${dataDir}`]);
+    // It is written when the server has its port.
+    const { clusters, users } = await vi.waitFor(() => parse(readFileSync(join(dataDir, 'kubeconfig'), 'utf8')), SOON);
+    const origin = clusters[0].cluster.server;
+    const [cert, key] = ['client-certificate-data', 'client-key-data'].map((field) => Buffer.from(users[0].user[field], 'base64')) as [Buffer, Buffer];
+    const page = await consoleBrowser.page({ clientCertificates: [{ origin, cert, key }] });
+    await page.goto(`${origin}/console/`);
+    // The certificate alone makes no session: whoever has it says so.
+    await page.getByRole('button', { name: /client certificate/ }).click();
+    await page.locator('.user', { hasText: 'admin' }).waitFor();
+    await page.goto(`${origin}/console/#/api/v1/namespaces`);
+    await page.getByRole('link', { name: 'kube-system' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await server.stop();
   });
 });
 

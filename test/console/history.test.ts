@@ -38,6 +38,8 @@ describe.runIf(hasChromium)('history', () => {
     await page.locator('.cm-line', { hasText: 'replicas: 1' }).first().waitFor();
     await page.locator('.live', { hasText: 'As it was' }).waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).isDisabled()).toBe(true);
+    // Nor by its key: what follows would show the text that is edited.
+    await page.keyboard.press('e');
     expect(await page.locator('.kubectl code').textContent()).toMatch(
       /^kubectl get --raw '?\/apis\/history.binnacle.dev\/v1alpha1\/objects\/apis\/apps\/v1\/namespaces\/shop\/deployments\/web\?at=\d+'?$/,
     );
