@@ -34,6 +34,9 @@ export const EDITOR_THEME = EditorView.theme({
   '.cm-owners .cm-gutterElement.cm-owner-3': { borderLeftColor: 'var(--series-2)' },
   '.cm-tooltip': {
     maxWidth: '460px',
+    // Documentation may be longer than the screen: a quantity's is 60 lines.
+    maxHeight: '40vh',
+    overflowY: 'auto',
     padding: '8px 12px',
     border: '1px solid var(--line)',
     borderRadius: '6px',
