@@ -208,3 +208,10 @@ test("an update may send nothing of a template's metadata but labels and annotat
   }
   await api.expect(200, patch({ labels: {}, annotations: {} }) as never);
 });
+
+test('a list in place of a map of times is told by the type of the map', async () => {
+  const budgets = '/apis/policy/v1/namespaces/compared/poddisruptionbudgets';
+  await api.create(budgets, { metadata: { name: 'timed' } });
+  const { message } = await send('PATCH', `${budgets}/timed/status`, { status: { disruptedPods: [] } }, MERGE);
+  expect(message).toContain('cannot unmarshal array into Go struct field PodDisruptionBudgetStatus.status.disruptedPods of type map[string]v1.Time');
+});

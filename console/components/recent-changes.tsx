@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { ALL_CHANGES, type Change, addressOf, authorOf, summaryOf } from '../history/change.ts';
+import { type Change, addressOf, authorOf, changesPath, objectText, summaryOf } from '../history/change.ts';
 import { useApp } from '../state/app.ts';
 import { ChangeLog } from '../state/change-log.ts';
 import { formatAge } from '../table/age.ts';
@@ -10,13 +10,13 @@ const SHOWN = 8;
 
 /** Who changed what of late; what machines write all the time is left out. */
 export function RecentChanges() {
-  const { client } = useApp();
+  const { client, namespace } = useApp();
   const nowMs = useNow();
   const log = useMemo(() => new ChangeLog(client), []);
   useEffect(() => {
-    void log.open(ALL_CHANGES, 'object.resource!=events,object.resource!=leases');
+    void log.open(changesPath(namespace.value), 'object.resource!=events,object.resource!=leases');
     return () => log.close();
-  }, []);
+  }, [namespace.value]);
   const people = log.changes.value.filter(({ user }) => !(user?.username ?? '').startsWith('system:'));
   return (
     <DataTable<Change>
@@ -29,11 +29,7 @@ export function RecentChanges() {
         { name: 'Who', of: authorOf },
         {
           name: 'Object',
-          of: (change) => (
-            <a href={`#${addressOf(change)}`}>
-              {change.object.kind} {change.object.name}
-            </a>
-          ),
+          of: (change) => <a href={`#${addressOf(change)}`}>{objectText(change)}</a>,
         },
         { name: 'What', isLong: true, of: summaryOf },
       ]}

@@ -37,7 +37,7 @@ export function WarningEvents() {
     <DataTable<WarningEvent>
       title="Warnings"
       rows={events.value}
-      empty={refusal.value === '' ? 'No event warns of anything.' : refusal.value}
+      empty={refusal.value === '' ? 'No warnings.' : refusal.value}
       keyOf={({ metadata }) => metadata.uid ?? metadata.name}
       columns={[
         { name: 'Seen', of: (event) => `${formatAge(nowMs - Date.parse(timeOf(event)))} ago` },

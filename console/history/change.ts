@@ -28,7 +28,7 @@ export function changesRequest({ group, plural, namespace, name }: Pick<Resource
   fieldSelector: string;
 } {
   const fields = [`object.group=${group}`, `object.resource=${plural}`, ...(name === undefined ? [] : [`object.name=${name}`])];
-  return { path: namespace === undefined ? `${ROOT}/changes` : `${ROOT}/namespaces/${encodeURIComponent(namespace)}/changes`, fieldSelector: fields.join(',') };
+  return { path: changesPath(namespace ?? ''), fieldSelector: fields.join(',') };
 }
 
 /** The path at which a moment of a collection or an object is. */
@@ -36,7 +36,15 @@ export const pastPath = (place: ResourcePath): string => `${ROOT}/objects${forma
 
 export const pastCommand = (place: ResourcePath, at: string): string => commandLine('get', '--raw', `${pastPath(place)}?at=${encodeURIComponent(at)}`);
 
-export const ALL_CHANGES = `${ROOT}/changes`;
+/** Everything that was written to objects of a namespace, or to all objects where none is named. */
+export const changesPath = (namespace: string): string =>
+  namespace === '' ? `${ROOT}/changes` : `${ROOT}/namespaces/${encodeURIComponent(namespace)}/changes`;
+
+export const changesCommand = (namespace: string): string =>
+  commandLine('get', 'changes.history.binnacle.dev', ...(namespace === '' ? ['-A'] : ['-n', namespace]), '--watch');
+
+/** `Deployment shop/web`, `Namespace shop`. */
+export const objectText = ({ object: { kind, namespace = '', name } }: Change): string => `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
 
 /** Where the console shows what was changed, as it was right after. */
 export function addressOf({ object, objectResourceVersion }: Change): string {

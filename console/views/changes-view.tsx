@@ -4,26 +4,27 @@ import { ChangeList } from '../components/change-list.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
-import { ALL_CHANGES, type Change, authorOf, summaryOf } from '../history/change.ts';
+import { type Change, authorOf, changesCommand, changesPath, objectText, summaryOf } from '../history/change.ts';
 import { useApp } from '../state/app.ts';
 import { ChangeLog } from '../state/change-log.ts';
 
 /** Everything that was written, by whom and what. */
 export function ChangesView() {
-  const { client, router } = useApp();
+  const { client, namespace, router } = useApp();
   const log = useMemo(() => new ChangeLog(client), []);
   const selected = useSignal<Change | undefined>(undefined);
   const search = (router.route.value.query.get('search') ?? '').toLowerCase();
   useEffect(() => {
-    void log.open(ALL_CHANGES, '');
+    selected.value = undefined;
+    void log.open(changesPath(namespace.value), '');
     return () => log.close();
-  }, []);
+  }, [namespace.value]);
   const shown = log.changes.value.filter((change) => textOf(change).includes(search));
   return (
     <div class="view">
       <div class="toolbar">
         <h1>Changes</h1>
-        <span class="count">{log.changes.value.length.toLocaleString('en')}</span>
+        <span class="count">{shown.length.toLocaleString('en')}</span>
         <span class="spacer" />
         <label class="field-icon">
           <SearchIcon />
@@ -51,10 +52,10 @@ export function ChangesView() {
           onSelect={(change) => (selected.value = selected.value === change ? undefined : change)}
         />
       </div>
-      <KubectlLine command="kubectl get changes.history.binnacle.dev -A --watch" />
+      <KubectlLine command={changesCommand(namespace.value)} />
     </div>
   );
 }
 
 const textOf = (change: Change): string =>
-  `${authorOf(change)} ${change.object.kind} ${change.object.namespace ?? ''} ${change.object.name} ${change.verb} ${change.fieldManager ?? ''} ${summaryOf(change)}`.toLowerCase();
+  `${authorOf(change)} ${objectText(change)} ${change.verb} ${change.fieldManager ?? ''} ${summaryOf(change)}`.toLowerCase();

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { parsePath } from '../api/resource-path.ts';
 import { messageOf } from '../api/status.ts';
 import { CodeBadge } from '../components/code-badge.tsx';
 import { ExplainedSteps } from '../components/explained-steps.tsx';
@@ -74,7 +75,7 @@ export function ExplainView() {
         </div>
         {said.value !== '' && (
           <div class="notice error">
-            <p>The server had said: {said.value}</p>
+            <p>The server's answer was: {said.value}</p>
             {needsBody && body.value === '' && <p>Paste the object below to see which step refused it, and why.</p>}
           </div>
         )}
@@ -140,7 +141,7 @@ export function ExplainView() {
               </>
             )}
             {answer.value === undefined && error.value === '' && (
-              <p class="muted">What each step says stands here: who you are, whether you may, what admission changes, whether it is valid.</p>
+              <p class="muted">Each step is shown here with its result: authentication, authorization, admission, validation.</p>
             )}
           </section>
         </div>
@@ -165,5 +166,7 @@ function commandFor(method: string, path: string, asUser: string): string {
   const as = asUser === '' ? [] : ['--as', asUser];
   if (method === 'GET') return commandLine('get', '--raw', path, ...as);
   if (method === 'DELETE') return commandLine('delete', '--raw', path, ...as);
-  return commandLine(method === 'POST' ? 'create' : 'replace', '--dry-run=server', '-v=8', '-f', 'object.yaml', ...as);
+  const namespace = parsePath(path)?.namespace;
+  const scope = namespace === undefined ? [] : ['-n', namespace];
+  return commandLine(method === 'POST' ? 'create' : 'replace', ...scope, '--dry-run=server', '-v=8', '-f', 'object.yaml', ...as);
 }

@@ -53,7 +53,7 @@ function RefusedRequests() {
     <DataTable<RequestRecord>
       title="Refused and failed requests"
       rows={refused}
-      empty="None since the console is looked at."
+      empty="None since somebody signed in to the console."
       keyOf={sameness}
       columns={[
         { name: 'Code', of: ({ code }) => <CodeBadge code={code} /> },

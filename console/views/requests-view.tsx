@@ -57,7 +57,7 @@ export function RequestsView() {
         </label>
         <label class="check">
           <input type="checkbox" checked={withOwn} onChange={(event) => router.setQuery({ own: event.currentTarget.checked ? '1' : '' })} />
-          This page's too
+          Include the console's own
         </label>
         <button type="button" onClick={pause}>
           {isPaused.value ? 'Go on' : 'Pause'}

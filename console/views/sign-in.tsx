@@ -48,7 +48,8 @@ export function SignIn() {
           Use the client certificate of this browser
         </button>
         <p class="hint">
-          <code>binnacle up</code> prints a link that signs you in by itself. You see and do what your user may see and do.
+          <code>binnacle up</code> prints a link that signs you in by itself, once; <code>binnacle console</code> prints another. You see and do what your user
+          may see and do.
         </p>
       </form>
     </main>

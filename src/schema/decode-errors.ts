@@ -98,12 +98,19 @@ export function goTypeName(type: TypeSchema): string {
       return type.name.split('.').slice(-2).join('.');
     case 'list':
       // Only apiextensions' enum is a list of such values that a wrong one is told of by its type.
-      return type.goName ?? `[]${type.items.type === 'any' ? 'v1.JSON' : goTypeName(type.items)}`;
+      return type.goName ?? `[]${type.items.type === 'any' ? 'v1.JSON' : goElementName(type.items)}`;
     case 'map':
-      return type.goName ?? `map[string]${goTypeName(type.values)}`;
+      return type.goName ?? `map[string]${goElementName(type.values)}`;
     default:
       return type.goName ?? goKindOf(type);
   }
+}
+
+/** Times read themselves from strings, and are named as those when they are wrong; what holds them is named by their type. */
+function goElementName(type: TypeSchema): string {
+  if (type.type === 'time') return 'v1.Time';
+  if (type.type === 'microTime') return 'v1.MicroTime';
+  return type.type === 'duration' ? 'v1.Duration' : goTypeName(type);
 }
 
 /** The type under the name. */

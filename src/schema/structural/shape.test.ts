@@ -74,6 +74,9 @@ test('embedded resources have a type and metadata', () => {
     errors: ['unknown field "spec.embedded.metadata.bogus"'],
   });
   expect(() => shape({ embedded: { kind: 1 } })).toThrow('spec.embedded.kind: Invalid value: 1: must be a string');
+  expect(() => shape({ embedded: { kind: { b: { d: 1, c: 2 }, a: 3 } } })).toThrow(
+    'spec.embedded.kind: Invalid value: {"a":3,"b":{"c":2,"d":1}}: must be a string',
+  );
   expect(() => shape({ embedded: { metadata: 'text' } })).toThrow(/^spec\.embedded\.metadata: Invalid value: "text": json: cannot unmarshal string into /);
   expect(() => shape({ pods: { 'a b': { kind: [] } } })).toThrow('spec.pods[a b].kind: Invalid value: []: must be a string');
   expect(shape({ pods: { a: { metadata: { bogus: 1 } } } }).errors).toEqual(['unknown field "spec.pods[a].metadata.bogus"']);

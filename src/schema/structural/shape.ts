@@ -181,8 +181,9 @@ class Shaper {
     }
   }
 
+  /** Upstream prints maps with their keys in order. */
   #invalid(key: string, value: Json, why: string): DecodeError {
-    return new DecodeError(`${this.#fieldOf(key)}: Invalid value: ${printValue(value)}: ${why}`);
+    return new DecodeError(`${this.#fieldOf(key)}: Invalid value: ${printValue(this.#sorted(value))}: ${why}`);
   }
 
   #metadata(value: Json, path: string, unknown: string[] | undefined): JsonObject {
