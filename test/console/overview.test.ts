@@ -72,7 +72,7 @@ describe.runIf(hasChromium)('the overview', () => {
     const row = page.getByRole('region', { name: 'Who changed what' }).getByRole('row', { name: /nginx:1 → nginx:2/ });
     await row.waitFor();
     expect(await row.getByRole('cell').nth(1).textContent()).toBe('alice');
-    await row.getByRole('link', { name: 'Deployment web' }).click();
+    await row.getByRole('link', { name: 'Deployment shop/web' }).click();
     await page.getByRole('heading', { name: 'web' }).waitFor();
     await page.locator('.cm-line', { hasText: 'image: nginx:2' }).first().waitFor();
     await page.locator('.change-details .author', { hasText: 'alice' }).waitFor();
