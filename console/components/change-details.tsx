@@ -12,7 +12,7 @@ interface ChangeDetailsProps {
 export function ChangeDetails({ change, hasObject }: ChangeDetailsProps) {
   const { type, verb, subresource, userAgent, fieldManager, time, object, fields = [] } = change;
   return (
-    <div class="change-details">
+    <div class="change-details" tabIndex={0} role="region" aria-label="What it changed">
       <p>
         <strong class="author">{authorOf(change)}</strong> {type}{' '}
         {hasObject && (

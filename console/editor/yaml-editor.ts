@@ -91,7 +91,7 @@ export class YamlEditor {
       EDITOR_THEME,
       keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, indentWithTab]),
       this.#mode.of(mode(isReadOnly)),
-      EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+      EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) onChange?.(update.state.doc.toString());
         if (update.selectionSet || update.docChanged) onLine?.(update.state.doc.lineAt(update.state.selection.main.head).number - 1);

@@ -51,7 +51,7 @@ const OPENED: readonly [name: string, path: string, open: (page: Page) => Promis
     '/changes?search=seen',
     async (page) => {
       await page.locator('.change-row', { hasText: 'data.a: 1 → 2' }).click();
-      await page.locator('.change-details ins').waitFor();
+      await page.locator('.change-details ins').first().waitFor();
     },
   ],
   [
@@ -110,8 +110,10 @@ const SETTINGS: readonly [name: string, options: BrowserContextOptions][] = [
 describe.runIf(hasChromium)('axe finds nothing serious', () => {
   beforeAll(async () => {
     await api().create(CONFIG_MAPS, { metadata: { name: 'seen' }, data: { a: '1' } });
-    for (const a of ['2', '3']) {
-      await api().send({ method: 'PATCH', path: `${CONFIG_MAPS}/seen`, headers: { 'content-type': 'application/merge-patch+json' }, body: { data: { a } } });
+    // One that changes more than its place can show, and another after it.
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key-${index}`, 'v'.repeat(100)]));
+    for (const data of [{ a: '2', ...many }, { a: '3' }]) {
+      await api().send({ method: 'PATCH', path: `${CONFIG_MAPS}/seen`, headers: { 'content-type': 'application/merge-patch+json' }, body: { data } });
     }
     const { metadata } = await api().create(CONFIG_MAPS, { metadata: { name: 'owner', finalizers: ['example.com/hold'] } });
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid }];
