@@ -4,7 +4,7 @@ import { labelVocabulary } from '../selectors/completion.ts';
 import { fieldVocabulary } from '../selectors/field-names.ts';
 import { useApp } from '../state/app.ts';
 import type { LiveTable } from '../state/live-table.ts';
-import { SearchIcon } from './icons.tsx';
+import { SearchField } from './search-field.tsx';
 import { SelectorInput } from './selector-input.tsx';
 
 interface TableToolbarProps {
@@ -30,17 +30,7 @@ export function TableToolbar({ live, resource, place }: TableToolbarProps) {
         {STATES[state]}
       </span>
       <span class="spacer" />
-      <label class="field-icon">
-        <SearchIcon />
-        <input
-          id="search"
-          type="search"
-          aria-label="Search in the rows"
-          placeholder="Search  /"
-          value={query.get('search') ?? ''}
-          onInput={(event) => router.setQuery({ search: event.currentTarget.value })}
-        />
-      </label>
+      <SearchField label="Search in the rows" placeholder="Search  /" />
       <SelectorInput
         label="Label selector"
         placeholder="Labels: app=web"

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ChangeList } from '../components/change-list.tsx';
-import { SearchIcon } from '../components/icons.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
 import { type Change, authorOf, changesCommand, changesPath, objectText, summaryOf } from '../history/change.ts';
@@ -26,17 +26,7 @@ export function ChangesView() {
         <h1>Changes</h1>
         <span class="count">{shown.length.toLocaleString('en')}</span>
         <span class="spacer" />
-        <label class="field-icon">
-          <SearchIcon />
-          <input
-            id="search"
-            type="search"
-            aria-label="Search in the changes"
-            placeholder="User, object, field  /"
-            value={router.route.value.query.get('search') ?? ''}
-            onInput={(event) => router.setQuery({ search: event.currentTarget.value })}
-          />
-        </label>
+        <SearchField label="Search in the changes" placeholder="User, object, field  /" />
         {log.hasMore.value && (
           <button type="button" onClick={() => void log.loadOlder()}>
             Older ones

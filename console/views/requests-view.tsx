@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { CodeBadge } from '../components/code-badge.tsx';
-import { SearchIcon } from '../components/icons.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
 import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
@@ -40,17 +40,7 @@ export function RequestsView() {
         </span>
         {requestLog.dropped.value > 0 && <span class="muted">{requestLog.dropped.value.toLocaleString('en')} were too fast to show</span>}
         <span class="spacer" />
-        <label class="field-icon">
-          <SearchIcon />
-          <input
-            id="search"
-            type="search"
-            aria-label="Search in the requests"
-            placeholder="User, path, client  /"
-            value={query.get('search') ?? ''}
-            onInput={(event) => router.setQuery({ search: event.currentTarget.value })}
-          />
-        </label>
+        <SearchField label="Search in the requests" placeholder="User, path, client  /" />
         <label class="check">
           <input type="checkbox" checked={onlyErrors} onChange={(event) => router.setQuery({ errors: event.currentTarget.checked ? '1' : '' })} />
           Only refused and failed
