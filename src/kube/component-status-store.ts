@@ -3,6 +3,7 @@ import { componentStatuses } from '../apis/core/component-status.ts';
 import type { ComponentStatus } from '../apis/facts/types/core-v1.ts';
 import { LooseEntry } from '../endpoints/view.ts';
 import type { AdmissionController } from '../registry/admission.ts';
+import { ReadOnlyStore } from '../registry/read-only-store.ts';
 import type { ListOptions, ListResult, ResourceStore } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { methodNotSupported, notFound } from '../api/errors.ts';
@@ -14,6 +15,7 @@ export interface Probed {
   error?: string;
 }
 
+const RESOURCE = { group: '', resource: componentStatuses.plural };
 const TIMEOUT_MS = 20_000;
 const BODY_MAX_BYTES = 10 * 1024;
 
@@ -25,13 +27,13 @@ export const defaultProbes = (storage: () => Promise<Probed>): Record<string, ()
 });
 
 /** Read only; every read asks the components anew. */
-export class ComponentStatusStore implements ResourceStore<ComponentStatus> {
+export class ComponentStatusStore extends ReadOnlyStore implements ResourceStore<ComponentStatus> {
   readonly definition = componentStatuses;
-  readonly ready = Promise.resolve();
   readonly admission: AdmissionController;
   readonly #probes: Record<string, () => Promise<Probed>>;
 
   constructor(admission: AdmissionController, probes: Record<string, () => Promise<Probed>>) {
+    super(RESOURCE);
     this.admission = admission;
     this.#probes = probes;
   }
@@ -49,19 +51,7 @@ export class ComponentStatusStore implements ResourceStore<ComponentStatus> {
     return { entries: chosen.map((status) => new LooseEntry(status)), revision: 0, continue: '', remainingItemCount: undefined };
   }
 
-  watch = this.#refuse('watch');
-  create = this.#refuse('create');
-  update = this.#refuse('update');
-  delete = this.#refuse('delete');
-  deleteCollection = this.#refuse('deletecollection');
-  amend = this.#refuse('update');
-  withoutAdmission(): this {
-    return this;
-  }
-
-  #refuse(verb: string): () => Promise<never> {
-    return () => Promise.reject(methodNotSupported({ group: '', resource: componentStatuses.plural }, verb));
-  }
+  watch = (): Promise<never> => Promise.reject(methodNotSupported(RESOURCE, 'watch'));
 }
 
 const statusOf = (name: string, { isHealthy, message, error }: Probed): ComponentStatus => ({

@@ -1,7 +1,8 @@
-import { badRequest, methodNotSupported, notFound, resourceExpired } from '../../api/errors.ts';
+import { badRequest, notFound, resourceExpired } from '../../api/errors.ts';
 import { LooseEntry } from '../../endpoints/view.ts';
 import type { AdmissionController } from '../../registry/admission.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
+import { ReadOnlyStore } from '../../registry/read-only-store.ts';
 import type { ListOptions, ListResult, ResourceStore, Selection, WatchOptions, WatchSink } from '../../registry/store.ts';
 import type { CacheEntry } from '../../storage/cache/cache.ts';
 import type { Subscription } from '../../storage/engine.ts';
@@ -43,14 +44,14 @@ interface PageBounds {
 }
 
 /** The changes that are kept, as a resource that is only read. Made for each request, since what is seen depends on who asks. */
-export class ChangesStore implements ResourceStore {
+export class ChangesStore extends ReadOnlyStore implements ResourceStore {
   readonly definition: ResourceDefinition;
-  readonly ready = Promise.resolve();
   readonly admission: AdmissionController;
   readonly #view: ChangeView;
   readonly #seen = new Map<string, boolean | Promise<boolean>>();
 
   constructor(view: ChangeView) {
+    super(RESOURCE);
     this.#view = view;
     this.definition = view.definition;
     this.admission = view.admission;
@@ -173,19 +174,6 @@ export class ChangesStore implements ResourceStore {
       if (slice.isSpent) await slice.next();
     }
     if (chunk.length > 0) yield chunk;
-  }
-
-  create = this.#refuse('create');
-  update = this.#refuse('update');
-  delete = this.#refuse('delete');
-  deleteCollection = this.#refuse('deletecollection');
-  amend = this.#refuse('update');
-  withoutAdmission(): this {
-    return this;
-  }
-
-  #refuse(verb: string): () => Promise<never> {
-    return () => Promise.reject(methodNotSupported(RESOURCE, verb));
   }
 }
 
