@@ -13,8 +13,8 @@ const REPEATS = 60;
 
 /**
  * Whether the reference, asked the same again, answers what the server answered. Where it has too many orders for all of them to be seen, or any of
- * hundreds of keys may be the one that is told, it is enough that the server says the same but for order, numbers, and which field it is that is not known. That the reference answers in
- * several ways is not: the server's may be none of them.
+ * hundreds of keys may be the one that is told, it is enough that the server says the same but for order, numbers, and which field it is that is not known.
+ * That the reference answers in several ways is not: the server's may be none of them.
  */
 export async function isReferenceUnsteady(pair: Pair, steps: readonly Step[], { stepIndex, reference, server }: Finding): Promise<boolean> {
   if (reference.status !== server.status) return false;
@@ -34,7 +34,7 @@ export async function isReferenceUnsteady(pair: Pair, steps: readonly Step[], { 
 
 const wordsOf = (answer: Answer): string =>
   stringifyJson(answer)
-    .replaceAll(/\.[^.\s]*: field not declared in schema/g, ': field not declared in schema')
+    .replaceAll(/ \.\S*: field not declared in schema/g, ': field not declared in schema')
     .replaceAll(/\d+/g, '0')
     .split(/[^\w.]+/)
     .toSorted()

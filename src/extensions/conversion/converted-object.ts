@@ -1,6 +1,6 @@
 import { validateAnnotations, validateLabels } from '../../registry/metadata.ts';
 import { clone } from '../../schema/clone.ts';
-import { type ApiObject, parseApiVersion } from '../../api/api-object.ts';
+import { type ApiObject, type ObjectMeta, parseApiVersion } from '../../api/api-object.ts';
 import { FieldErrors, summarize } from '../../api/field-errors.ts';
 import { goTypeOfValue } from '../../encoding/go-format.ts';
 import { isJsonObject, ownValue, stringifyJson } from '../../encoding/json.ts';
@@ -48,6 +48,9 @@ function typeOf(object: JsonObject): { kind: string; shownVersion: string } {
   return parseApiVersion(shownVersion) === undefined ? { kind: '', shownVersion: '' } : { kind: String(object['kind']), shownVersion };
 }
 
+/** Server-side apply also converts an object of which everything that its manager had owned was taken away: it may have no metadata. */
+const metadataOf = (object: ApiObject): Partial<ObjectMeta> => (object as Partial<ApiObject>).metadata ?? {};
+
 function checkIdentity(original: ApiObject, answered: Json | undefined, refuse: (why: string) => Error): void {
   const metadata = isJsonObject(answered ?? null) ? (answered as JsonObject) : {};
   for (const [field, shown] of [
@@ -56,7 +59,7 @@ function checkIdentity(original: ApiObject, answered: Json | undefined, refuse: 
     ['uid', 'UID'],
   ] as const) {
     const value = ownValue(metadata, field);
-    const [expected, got] = [original.metadata[field] ?? '', typeof value === 'string' ? value : ''];
+    const [expected, got] = [metadataOf(original)[field] ?? '', typeof value === 'string' ? value : ''];
     if (expected !== got) throw refuse(`must have the same ${shown}: ${expected} != ${got}`);
   }
 }
@@ -65,7 +68,7 @@ function restoredMetadata(original: ApiObject, converted: JsonObject, refuse: (w
   const answered = ownValue(converted, 'metadata');
   if (answered === undefined) throw refuse('missing metadata in converted object');
   if (!isJsonObject(answered)) throw refuse(`invalid metadata of type ${goTypeOfValue(answered)} in converted object`);
-  const metadata = clone(original.metadata) as unknown as JsonObject;
+  const metadata = clone(metadataOf(original)) as unknown as JsonObject;
   for (const field of ['labels', 'annotations'] as const) {
     const value = ownValue(answered, field) ?? null;
     if (value === null) {
