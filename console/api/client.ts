@@ -61,10 +61,6 @@ export class Client {
     return (await (await this.request(path, request)).json()) as T;
   }
 
-  async text(path: string, request: ApiRequest = {}): Promise<string> {
-    return (await this.request(path, { accept: '*/*', ...request })).text();
-  }
-
   /** Settles when the stream has ended. */
   async lines(path: string, request: ApiRequest, onDocuments: (documents: unknown[]) => void): Promise<void> {
     const { body } = await this.request(path, request);
