@@ -1,5 +1,5 @@
 import { type ApiError, badRequest, genericMethodNotAllowed, genericNotFound, resourceExpired, tooLargeResourceVersion } from '../../api/errors.ts';
-import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import { type AuthorizationAttributes, resourceAttributes } from '../../api/authorization.ts';
 import type { User } from '../../api/user.ts';
 import { serveResource } from '../../endpoints/dispatch.ts';
 import { handleGet } from '../../endpoints/get.ts';
@@ -75,18 +75,7 @@ function changesFor({ recording, reading, definition, admission, authorizer }: H
 }
 
 function maySee(authorizer: HistoryApi['authorizer'], user: User, { group, resource, namespace, name }: ObjectPlace): boolean | Promise<boolean> {
-  const decision = authorizer.authorize({
-    user,
-    verb: 'get',
-    isResourceRequest: true,
-    apiGroup: group,
-    apiVersion: '*',
-    resource,
-    subresource: '',
-    namespace,
-    name,
-    path: '',
-  });
+  const decision = authorizer.authorize(resourceAttributes({ user, verb: 'get', apiGroup: group, resource, namespace, name }));
   return decision instanceof Promise ? decision.then(isAllowed) : isAllowed(decision);
 }
 
