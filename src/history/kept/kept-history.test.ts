@@ -6,9 +6,8 @@ import { FakeClock } from '../../storage/fake-clock.ts';
 import { Random } from '../../util/test-random.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from './history-database.ts';
 import type { HistoryLimits } from './history-pruner.ts';
-import { type HandedChange, KeptHistory } from './kept-history.ts';
+import { type HandedChange, KeptHistory, type ValueGuard } from './kept-history.ts';
 import { LmdbHistoryDatabase } from './lmdb-history-database.ts';
-import type { ValueGuard } from './value-guard.ts';
 
 const PLAIN: ValueGuard = {
   isPlain: () => true,

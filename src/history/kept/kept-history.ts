@@ -5,9 +5,8 @@ import { HistoryBlocks } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
 import { HistoryPruner, type HistoryLimits } from './history-pruner.ts';
-import { HistoryReader, type Moment } from './history-reader.ts';
+import { HistoryReader, type KeptVersion, type Moment } from './history-reader.ts';
 import type { ChangeRecord } from './record-block.ts';
-import type { ValueGuard } from './value-guard.ts';
 
 /** Of an object, so many versions are deltas before one is whole again: what it takes to read any of them is bounded. */
 const DELTAS_A_WHOLE = 16;
@@ -37,6 +36,22 @@ export interface HistoryObserver {
   recorded(changes: number): void;
   pruned(changes: number): void;
   failed(error: Error): void;
+}
+
+/** What becomes of values that are not to be kept as they are. */
+export interface ValueGuard {
+  /** Whether the objects at this key are kept as they are stored. */
+  isPlain(key: string): boolean;
+  /** What is kept of a change's versions. `before`: what is kept of the version before it, where something is. */
+  guard(change: HandedChange, before: KeptVersion | undefined): Promise<GuardedChange>;
+  /** The stored value of what was sealed. */
+  open(key: string, value: Buffer): Promise<Buffer>;
+}
+
+export interface GuardedChange {
+  previous: Buffer | undefined;
+  value: Buffer | undefined;
+  isSealed: boolean;
 }
 
 interface HistoryOptions {

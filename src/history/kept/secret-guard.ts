@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isJsonObject, ownValue, parseOwnJson, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { KeptVersion } from './history-reader.ts';
-import type { HandedChange } from './kept-history.ts';
-import type { GuardedChange, ValueGuard } from './value-guard.ts';
+import type { GuardedChange, HandedChange, ValueGuard } from './kept-history.ts';
 
 /** Encrypts values as the store's own are. */
 export interface ValueSealer {
