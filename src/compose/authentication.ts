@@ -11,7 +11,6 @@ import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
 import { SIGNING_ALGORITHMS } from '../authentication/jwt.ts';
 import { JwtAuthenticators } from '../authentication/jwt-authenticators.ts';
 import { LegacyServiceAccountTokens } from '../authentication/legacy-service-account.ts';
-import { createLoopbackIdentity } from '../authentication/loopback.ts';
 import { type AuthenticationMetrics, registerAuthenticationMetrics } from '../authentication/metrics.ts';
 import type { PublicKeySource } from '../authentication/public-keys.ts';
 import type { RequestHeaderOptions } from '../authentication/request-header.ts';
@@ -103,10 +102,18 @@ function localTokens(
 ): TokenAuthenticator[] {
   const { apiAudiences } = options;
   const signed = { publicKeys, apiAudiences, client, now };
-  const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
+  const fromFile =
+    options.tokenAuthFile === ''
+      ? []
+      : [
+          withImplicitAudiences(
+            loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message)),
+            apiAudiences,
+          ),
+        ];
   const report = (error: unknown): void => logger.warn('The last use of a service account token could not be noted on its secret', { error });
   return [
-    ...[createLoopbackIdentity().tokens, ...fromFile].map((tokens) => withImplicitAudiences(tokens, apiAudiences)),
+    ...fromFile,
     new ServiceAccountTokens({ ...signed, metrics, issuers: options.serviceAccountIssuer }),
     new LegacyServiceAccountTokens({ ...signed, metrics, isLookedUp: options.serviceAccountLookup, report }),
     ...(options.enableBootstrapTokenAuth ? [withImplicitAudiences(bootstrapTokens(client, now), apiAudiences)] : []),
