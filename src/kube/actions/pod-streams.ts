@@ -1,7 +1,7 @@
 import type { SubresourceAction } from '../../apis/define.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import { queryBoolean } from '../../endpoints/query.ts';
-import { pathWithQuery } from '../kubelet/location.ts';
+import { chooseContainer, onlyAt, pathWithQuery, podOf } from './pod-location.ts';
 import type { Kubelets } from '../kubelet/kubelets.ts';
 import type { StreamMetrics } from '../kubelet/metrics.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
@@ -12,7 +12,6 @@ import { resourceAttributes } from '../../api/authorization.ts';
 import { ApiError, badRequest, forbidden, unknownError } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { chooseContainer, onlyAt, podOf } from './pod-location.ts';
 
 export interface StreamOptions {
   authorizer: Pick<Authorizer, 'authorize'>;
