@@ -81,3 +81,12 @@ export interface ConnectionInfo {
   holdBack(): boolean;
   readOn(): void;
 }
+
+/** For exchanges that no client has sent: nothing that is done to the connection concerns anybody. */
+export const withoutConnection = (peerCertificates: readonly Buffer[]): ConnectionInfo => ({
+  peerCertificates,
+  requestClose() {},
+  destroy() {},
+  holdBack: () => false,
+  readOn() {},
+});
