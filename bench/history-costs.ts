@@ -9,7 +9,7 @@ import { SeededRandom } from '../src/util/seeded-random.ts';
 
 type Record = (what: string, value: number, unit: string, limit?: number, more?: string) => void;
 
-const GUARD: ValueGuard = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), open: async (_key, value) => value };
+const GUARD: ValueGuard = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), decrypt: async (_key, value) => value };
 const OBSERVER = {
   recorded() {},
   pruned() {},

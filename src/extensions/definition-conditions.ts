@@ -8,7 +8,7 @@ import { onAbort } from '../util/on-abort.ts';
 export interface DefinitionControllerOptions {
   /** Ends the controller. */
   signal: AbortSignal;
-  /** Hears of failures; the next change of the definition tries again. */
+  /** Called with failures; the next change of the definition tries again. */
   report(error: Error): void;
   now(): Date;
 }

@@ -25,12 +25,12 @@ export interface RecordedChange {
 }
 
 /** Which objects somebody wants to know of. */
-export interface ChangeFilter {
+export interface ObjectFilter {
   resource?: (resource: RecordedResource) => boolean;
   key?: (key: string) => boolean;
 }
 
-interface ReadOptions extends ChangeFilter {
+interface ReadOptions extends ObjectFilter {
   /** At the end of the file, waits for what is still written, until this is aborted. */
   follow?: AbortSignal | undefined;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../encoding/json-types.ts';
 import { type RecordedResource, keyOf } from './flight-format.ts';
-import type { ChangeFilter } from './flight-reader.ts';
+import type { ObjectFilter } from './flight-reader.ts';
 import type { ChangeQuery, RecordedObject } from './history-source.ts';
 import { memberOf, textOf } from './json-fields.ts';
 
@@ -12,7 +12,7 @@ export function isNamed({ group, plural, kind, shortNames, singular }: RecordedR
   return [plural, singular ?? '', kind.toLowerCase(), ...shortNames].includes(name) && (namedGroup === undefined || namedGroup === group);
 }
 
-export const filterOf = ({ type, name, namespace }: ChangeQuery): ChangeFilter => ({
+export const filterOf = ({ type, name, namespace }: ChangeQuery): ObjectFilter => ({
   resource: (resource) => type === undefined || isNamed(resource, type),
   key(key) {
     const { namespace: own, name: ownName } = splitKey(key);

@@ -77,9 +77,9 @@ export interface ConnectionInfo {
   requestClose(): void;
   /** Closes it at once; what is under way on it gets no answer. */
   destroy(): void;
-  /** Leaves further requests unread until `readOn`. False where they are already. */
-  holdBack(): boolean;
-  readOn(): void;
+  /** Leaves further requests unread until `resumeReading`. False where they are already. */
+  pauseReading(): boolean;
+  resumeReading(): void;
 }
 
 /** For exchanges that no client has sent: nothing that is done to the connection concerns anybody. */
@@ -87,6 +87,6 @@ export const withoutConnection = (peerCertificates: readonly Buffer[]): Connecti
   peerCertificates,
   requestClose() {},
   destroy() {},
-  holdBack: () => false,
-  readOn() {},
+  pauseReading: () => false,
+  resumeReading() {},
 });

@@ -14,7 +14,7 @@ import { forbiddenError } from '../../server/filters/authorization.ts';
 import type { GenericServer } from '../../server/generic-server.ts';
 import { parseRequestInfo } from '../../server/request-info.ts';
 import type { CacheEntry, ObjectCache } from '../../storage/cache/cache.ts';
-import type { KeptVersion, Moment } from '../kept/history-reader.ts';
+import type { KeptVersion, HistoryPosition } from '../kept/history-reader.ts';
 import type { StoreRecording } from '../kept/store-recording.ts';
 import { HISTORY_GROUP, HISTORY_VERSION } from './change-definition.ts';
 import type { ChangeReading, ObjectPlace } from './change-object.ts';
@@ -158,13 +158,13 @@ async function pastOf(api: HistoryApi, store: ResourceStore, info: RequestInfo, 
   return new PastCache(entries.values(), moment.revision);
 }
 
-async function changedOf({ history }: StoreRecording, key: string | undefined, folder: string, moment: Moment) {
+async function changedOf({ history }: StoreRecording, key: string | undefined, folder: string, moment: HistoryPosition) {
   if (key === undefined) return history.reader.changedSince(folder, moment);
   const version = await history.reader.versionAt(key, moment);
   return version === 'unchanged' ? [] : ([[key, version]] as const);
 }
 
-function momentOf({ recording: { history } }: HistoryApi, at: string, current: number): Moment {
+function momentOf({ recording: { history } }: HistoryApi, at: string, current: number): HistoryPosition {
   if (at === '') throw badRequest('at must be given: a time as RFC 3339 has it, or a resourceVersion');
   const isVersion = /^\d{1,15}$/.test(at);
   if (isVersion && Number(at) > current) throw tooLargeResourceVersion(at, current);

@@ -14,7 +14,7 @@ import { LmdbHistoryDatabase } from './lmdb-history-database.ts';
 const PLAIN: ValueGuard = {
   isPlain: () => true,
   guard: () => Promise.reject(new Error('nothing is guarded')),
-  open: async (_key, value) => value,
+  decrypt: async (_key, value) => value,
 };
 const UNBOUNDED: HistoryLimits = { maxAgeMs: Infinity, maxBytes: Infinity };
 const SILENT = {

@@ -10,8 +10,8 @@ export class FakeExchange extends CapturedExchange {
     peerCertificates: [],
     requestClose: (): void => void this.closeRequests++,
     destroy() {},
-    holdBack: () => true,
-    readOn(): void {},
+    pauseReading: () => true,
+    resumeReading(): void {},
   };
 
   constructor(target: string, { method = 'GET', headers = {}, httpVersion = '1.1' as '1.1' | '2.0' } = {}) {
