@@ -210,10 +210,10 @@ describe.each(Object.entries(DATABASES))('a history in %s', (name, prepare) => {
     };
     // The blocks of the first round go, and with them all moments in it, while others read.
     clock.pass(30_000);
-    let isPruning = true;
-    const pruning = history.flush().finally(() => (isPruning = false));
+    const state = { isPruning: true };
+    const pruning = history.flush().finally(() => (state.isPruning = false));
     const reads: Promise<void>[] = [];
-    for (; isPruning; await nextTurn()) reads.push(read(reads.length % 2 === 0 ? early : late));
+    for (; state.isPruning; await nextTurn()) reads.push(read(reads.length % 2 === 0 ? early : late));
     await Promise.all([pruning, ...reads]);
     expect(history.start.revision).toBeGreaterThan(early.revision);
     await history.close();
