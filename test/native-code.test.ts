@@ -11,9 +11,9 @@ test('without the native code of lmdb, the command says in one line what to do',
   const folder = temporaryFolder();
   cpSync(inject('distDir'), join(folder, 'dist'), { recursive: true });
   const args = [join(folder, 'dist', 'binnacle.js'), 'serve', `--data-dir=${join(folder, 'data')}`, '--secure-port=0'];
-  const { code, stderr } = await promisify(execFile)(process.execPath, args).catch((error) => error as { code: number; stderr: string });
-  expect(code).toBe(1);
-  const errors = stderr.split('\n').filter((line) => line.startsWith('error:'));
+  const failure = await promisify(execFile)(process.execPath, args).catch((error: { code: number; stderr: string }) => error);
+  expect(failure).toMatchObject({ code: 1 });
+  const errors = failure.stderr.split('\n').filter((line) => line.startsWith('error:'));
   expect(errors).toHaveLength(1);
   expect(errors[0]).toMatch(
     /needs the npm package lmdb with its native code: .*; install it with `npm install lmdb@\d+\.\d+\.\d+`, or .*--storage-backend=memory/,
