@@ -18,12 +18,22 @@ const LIMITS = {
   'left by 200 servers, files': 0,
 };
 
-/** In a process of its own, which is a test's: it measures itself, and sends `[name, value, unit, more]`. Times are those of the thread's own CPU and waiting. */
-export function inProcessCosts({ record, dist }) {
+/** Times as a test has them: without flags of V8's, which takes no code cache while its flags are others than those the cache was made with. */
+const TIMES = { file: './in-process-load.mjs', execArgv: [] };
+/** Without machine code, of which V8 makes more from server to server, some KiB each: what is left then are objects of the servers. */
+const LEFT = { file: './in-process-left.mjs', execArgv: ['--expose-gc', '--no-opt', '--no-sparkplug'] };
+
+export async function inProcessCosts({ record, dist }) {
+  await measured(TIMES, { record, dist });
+  await measured(LEFT, { record, dist });
+}
+
+/** In a process of its own, which is a test's: it measures itself, and sends `[name, value, unit, more]`. */
+function measured({ file, execArgv }, { record, dist }) {
   // Others on this machine have files in the same folder as well: what is left is counted in one of its own.
   const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
-  const child = fork(fileURLToPath(new URL('./in-process-load.mjs', import.meta.url)), [dist], {
-    execArgv: ['--expose-gc'],
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [dist], {
+    execArgv,
     timeout: LIMIT_MS,
     env: { ...process.env, TMPDIR: folder },
   });

@@ -90,15 +90,27 @@ function writeLicenses(packages) {
 }
 
 /**
- * Starts the server twice. What the first start stores is the seed of fresh stores; the second begins with it, so that the code cache has the functions that
- * every start runs. A server that does not start says why, and goes without.
+ * Starts the server three times. What the first start stores is the seed of fresh stores; the others begin with it, within a program and as the command, so that
+ * the code cache has the functions that every start and the first requests run. A server that does not start says why, and goes without.
  */
 async function learnFromStarts() {
   const requireBuilt = createRequire(join(outdir, 'package.json'));
   const { exports, writeCache } = requireBuilt('./code-cache.cjs').loadBundle(join(outdir, 'bundle.js'));
   await startOnce(exports, (folder) => requireBuilt('./seed.cjs').writeSeed(join(folder, 'store'), '/registry/', join(outdir, 'seed.json')));
+  await useOnce(exports);
   await startOnce(exports, writeCache);
   for (const file of ['seed.cjs', 'code-cache.cjs']) rmSync(join(outdir, file));
+}
+
+/** A server within this process, and what most tests begin with. */
+async function useOnce({ startServer }) {
+  const server = await startServer();
+  const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one' };
+  await server.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } });
+  await server.get(reference);
+  await server.list(reference);
+  await server.delete(reference);
+  await server.stop();
 }
 
 /** On a store of its own in a temporary folder, until `onReady` is done. */

@@ -1,7 +1,9 @@
 // LMDB's package within the bundle: its JavaScript, for which Node would look through eleven files, is loaded with the rest, from V8's code cache.
 // Its native code stays in its own package, where npm installs what fits the machine; so both must be of one version (package.json names it exactly).
+import { readFileSync } from 'node:fs';
 
 const LMDB = /^lmdb$/;
+const { version: LMDB_VERSION } = JSON.parse(readFileSync('node_modules/lmdb/package.json', 'utf8'));
 /** What finds the native code, as `node-gyp-build` does. */
 const LOADER = /^node-gyp-build-optional-packages$/;
 /** They encode and cache values, if asked to; ours are bytes, and nothing of them is called. */
@@ -36,9 +38,20 @@ const { join } = require('node:path');
 
 module.exports = function loadNativeCode() {
   const folder = createRequire(__filename).resolve.paths('lmdb').map((path) => join(path, 'lmdb')).find((path) => existsSync(path));
+  if (folder === undefined) throw missing('it is not in any node_modules above ' + __dirname);
   const requireFromLmdb = createRequire(join(folder, 'package.json'));
-  return loadUsual(requireFromLmdb) ?? requireFromLmdb('node-gyp-build-optional-packages')(folder);
+  try {
+    return loadUsual(requireFromLmdb) ?? requireFromLmdb('node-gyp-build-optional-packages')(folder);
+  } catch (error) {
+    throw missing(error.message.split('\\n', 1)[0]);
+  }
 };
+
+const missing = (reason) =>
+  new Error(
+    'the embedded store needs the npm package lmdb with its native code: ' + reason +
+      '; install it with \`npm install lmdb@${LMDB_VERSION}\`, or keep objects elsewhere with --storage-backend=memory or --etcd-servers',
+  );
 
 function loadUsual(requireFromLmdb) {
   try {

@@ -14,10 +14,10 @@ interface Outcome {
 }
 
 /** Resolves when the program has ended by itself. */
-async function runProgram(count: number): Promise<Outcome> {
+async function runProgram(count: number, more: readonly string[] = []): Promise<Outcome> {
   const program = join(PROJECT_DIR, 'test/support/embedded-program.mjs');
   // Node's own warnings of things that are going away count too.
-  const flags = ['--expose-gc', '--pending-deprecation', '--trace-warnings'];
+  const flags = ['--expose-gc', '--pending-deprecation', '--trace-warnings', ...more];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, program, join(inject('distDir'), 'index.js'), String(count)]);
   expect(stderr).toBe('');
   return JSON.parse(stdout) as Outcome;
@@ -30,9 +30,10 @@ test('after stop() nothing is under way any more, nothing was warned of, and the
 test(
   'a hundred servers, one after the other, leave nothing on the heap',
   async () => {
-    const { grownBytes, warnings, active } = await runProgram(100);
+    // Without the machine code that V8 makes of functions that run often, which is on the heap too.
+    const { grownBytes, warnings, active } = await runProgram(100, ['--no-opt', '--no-sparkplug']);
     expect({ warnings, active }).toEqual({ warnings: [], active: [] });
-    expect(grownBytes).toBeLessThan(10 * 1024 * 1024);
+    expect(grownBytes).toBeLessThan(1024 * 1024);
   },
   15 * 60_000,
 );

@@ -162,6 +162,11 @@ export function withActions(definition: ResourceDefinition, actions: Readonly<Re
   return copyWith(definition, { subresources });
 }
 
-/** Copies property by property, so that schemas are still looked up when they are first asked for. */
-export const copyWith = <V extends object>(value: V, more: Partial<V>): V =>
-  Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;
+/** Copies property by property, so that the schema, the only one with a getter, is still looked up when it is first asked for. */
+export function copyWith<V extends object>(value: V, more: Partial<V>): V {
+  const copy = {} as V;
+  for (const name of Object.keys(value) as (keyof V)[]) if (name !== 'schema') copy[name] = value[name];
+  Object.assign(copy, more);
+  const schema = Object.getOwnPropertyDescriptor(value, 'schema');
+  return schema === undefined ? copy : Object.defineProperty(copy, 'schema', schema);
+}

@@ -6,7 +6,7 @@ import type { Foundation } from './foundation.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What the kube server makes of itself at start, as the options have it. */
-export function bootstrapOptions({ options, worker, files, securePort, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
+export function bootstrapOptions({ options, worker, image, files, securePort, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
   const [primary, secondary] = options.serviceClusterIpRanges;
   return {
     report,
@@ -20,6 +20,7 @@ export function bootstrapOptions({ options, worker, files, securePort, report, n
     nodePort: options.kubernetesServiceNodePort,
     isRbacOn,
     isFairnessOn: options.enablePriorityAndFairness,
+    isContinued: image !== undefined,
     advertiseAddress: options.reachableAddress,
     instanceId: worker?.settings.instanceId ?? randomUUID(),
     peerAddress: () => peerAddress(options, securePort.value),

@@ -144,13 +144,26 @@ const UNEXPECTED = 'unexpected';
 /** About so many lines are printed together: 200 kB, half a millisecond. */
 const PAGE_LINES = 1024;
 
-export interface LabelledSeries<S extends Series = Series> {
+/** A series and its labels, whose text is made when it is first printed: of the thousand series of a start, most processes print none. */
+export class LabelledSeries<S extends Series = Series> {
   readonly values: readonly string[];
-  /** `a="1",b="2"`, by name of the label. */
-  readonly pairs: string;
   readonly series: S;
   /** Every so many series, one begins a page, and keeps doing so when others come before and behind it: their pages stay as they are. */
   readonly beginsPage: boolean;
+  readonly #labels: readonly string[];
+  #pairs: string | undefined;
+
+  constructor(labels: readonly string[], values: readonly string[], series: S, beginsPage: boolean) {
+    this.#labels = labels;
+    this.values = values;
+    this.series = series;
+    this.beginsPage = beginsPage;
+  }
+
+  /** `a="1",b="2"`, by name of the label. */
+  get pairs(): string {
+    return (this.#pairs ??= labelText(this.#labels, this.values));
+  }
 }
 
 /** One metric with all its label values. */
@@ -239,7 +252,7 @@ export class Family<S extends Series, L extends readonly string[] = readonly str
     if (isFull && values.some((value) => value !== UNEXPECTED)) return this.#with(labels.map(() => UNEXPECTED));
     const series = createSeries(this.declaration, this.#isNative) as unknown as S;
     const beginsPage = this.#series.size % this.#seriesOfPage === 0;
-    this.#series.set(key, { values, pairs: labelText(labels, values), series, beginsPage });
+    this.#series.set(key, new LabelledSeries(labels, values, series, beginsPage));
     this.#isArranged = false;
     return series;
   }

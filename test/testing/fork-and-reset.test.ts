@@ -159,6 +159,18 @@ describe('a reset', () => {
 });
 
 describe('a fork', () => {
+  test('does not bring back a default that its origin has lost', async () => {
+    await using server = await startServer();
+    const defaults = [
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'view' },
+      { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema', name: 'service-accounts' },
+    ] as const;
+    for (const one of defaults) await server.delete(one);
+    await using fork = await server.fork();
+    for (const one of defaults) await expect(fork.get(one)).rejects.toThrow(/not found/);
+    expect(await fork.get({ ...defaults[0], name: 'edit' })).toMatchObject({ metadata: { name: 'edit' } });
+  });
+
   test('has what its origin has, and each writes for itself', async () => {
     await using server = await startServer({ crds: widgets('v1'), objects: [configMap('one'), widget, service('web', 30_101, '10.0.0.78')] });
     const jane = server.user({ name: 'jane', groups: ['system:masters'] });

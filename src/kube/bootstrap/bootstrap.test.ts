@@ -47,6 +47,7 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): BootstrapControllerOpt
     endpointReconciler: 'none',
     isRbacOn: true,
     isFairnessOn: true,
+    isContinued: false,
     serverCount: 1,
     clientCa: () => authority.certPem,
     requestHeader: () => undefined,

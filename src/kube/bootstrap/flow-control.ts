@@ -4,7 +4,7 @@ import { isApiError } from '../../api/errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import flowSchemas from './data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from './data/priority-levels.json' with { type: 'json' };
-import { type BootstrapControllerOptions, createIfMissing, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, goOnDoing, syncedResource, typed, untilDone } from './keeping.ts';
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 
@@ -20,8 +20,13 @@ interface FlowControlObject extends ApiObject {
   spec: { exempt?: { nominalConcurrencyShares?: number; lendablePercent?: number } };
 }
 
+interface FlowControlOptions extends BootstrapControllerOptions {
+  /** Whether a server before this one has made them. */
+  isContinued?: boolean;
+}
+
 /** The default FlowSchemas and PriorityLevelConfigurations (pkg/registry/flowcontrol/ensurer). */
-export async function keepFlowControlDefaults(client: Client, options: BootstrapControllerOptions): Promise<void> {
+export async function keepFlowControlDefaults(client: Client, options: FlowControlOptions): Promise<void> {
   const wantedLevels = typed<FlowControlObject>('PriorityLevelConfiguration', API_VERSION, priorityLevels);
   const wantedSchemas = typed<FlowControlObject>('FlowSchema', API_VERSION, flowSchemas);
   const ensureAll = async (): Promise<void> => {
@@ -30,8 +35,8 @@ export async function keepFlowControlDefaults(client: Client, options: Bootstrap
     await Promise.all([...wantedLevels.map((level) => ensure(levels, level)), ...wantedSchemas.map((schema) => ensure(schemas, schema))]);
     await Promise.all([removeUnwanted(schemas, wantedSchemas), removeUnwanted(levels, wantedLevels)]);
   };
-  await untilDone(ensureAll, options, RETRY_LIMIT_MS);
-  await keepDoing(ensureAll, INTERVAL_MS, options);
+  if (!options.isContinued) await untilDone(ensureAll, options, RETRY_LIMIT_MS);
+  goOnDoing(ensureAll, INTERVAL_MS, options);
 }
 
 async function ensure(resource: ResourceClient<FlowControlObject>, wanted: FlowControlObject): Promise<void> {

@@ -19,6 +19,11 @@ export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOption
   isRbacOn: boolean;
   /** `--enable-priority-and-fairness`: without it nobody follows its objects, though they are there. */
   isFairnessOn: boolean;
+  /**
+   * A fork goes on from the state of a server that has made the defaults: they need not be looked through again, and what a test has taken away of them since
+   * is not there either.
+   */
+  isContinued: boolean;
 };
 
 /** What the servers of one store tell each other of themselves. */
@@ -48,7 +53,10 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions, { mast
     await keepFlowSchemaStatus(client, { ...options, signal });
   };
   const [identity, peers] = [identityHooks(client, options), peerHooks(peerEndpoints, options)];
-  const rbac: PostStartHook[] = options.isRbacOn ? [{ name: 'rbac/bootstrap-roles', run: (signal) => ensureRbacPolicy(client, { ...options, signal }) }] : [];
+  const unlessContinued = (run: PostStartHook['run']): PostStartHook['run'] => (options.isContinued ? () => Promise.resolve() : run);
+  const ensureRbac = unlessContinued((signal) => ensureRbacPolicy(client, { ...options, signal }));
+  const ensureClasses = unlessContinued((signal) => ensurePriorityClasses(client, { ...options, signal }));
+  const rbac: PostStartHook[] = options.isRbacOn ? [{ name: 'rbac/bootstrap-roles', run: ensureRbac }] : [];
   return {
     postStart: [
       { name: 'start-system-namespaces-controller', run: (signal) => keepSystemNamespaces(client, { ...options, signal }) },
@@ -59,7 +67,7 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions, { mast
       { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
       { name: 'bootstrap-controller', run: service },
       ...rbac,
-      { name: 'scheduling/bootstrap-system-priority-classes', run: (signal) => ensurePriorityClasses(client, { ...options, signal }) },
+      { name: 'scheduling/bootstrap-system-priority-classes', run: ensureClasses },
       { name: 'priority-and-fairness-config-producer', run: flowControl },
       ...(options.isFairnessOn ? [{ name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus }] : []),
     ],

@@ -40,6 +40,11 @@ export async function keepDoing(step: () => Promise<unknown>, intervalMs: number
   void repeat(attempt, intervalOf, isDone ? intervalOf() : RETRY_INTERVAL_MS, options.signal);
 }
 
+/** The same where the first run is done already. */
+export function goOnDoing(step: () => Promise<unknown>, intervalMs: number, options: BootstrapControllerOptions): void {
+  void repeat(reportingOnce(step, options), () => intervalMs, intervalMs, options.signal);
+}
+
 async function repeat(attempt: () => Promise<boolean>, intervalOf: () => number, firstPauseMs: number, signal: AbortSignal): Promise<void> {
   for (let pauseMs = firstPauseMs; ;) {
     await delay(pauseMs, signal);

@@ -26,14 +26,19 @@ export interface ServingContexts {
   onChange(listener: () => void): void;
 }
 
-/** Throws when a certificate cannot be used. Later, a change that cannot be used is told to `onError`, and all stays as it was. */
+/**
+ * Throws when a certificate for a name cannot be used; the default one is tried by the server that is made with it. Later, a change that cannot be used is told
+ * to `onError`, and all stays as it was.
+ */
 export function createContexts(certificates: ServingCertificates, settings: SecureContextOptions, onError: (error: Error) => void): ServingContexts {
   const { certificate, sni = [], clientCas = [] } = certificates;
   const listeners: (() => void)[] = [];
   let state = build(certificates, settings);
   const rebuild = (): void => {
     try {
-      state = build(certificates, settings);
+      const next = build(certificates, settings);
+      next.defaultContext();
+      state = next;
     } catch (error) {
       return onError(error as Error);
     }
@@ -44,7 +49,7 @@ export function createContexts(certificates: ServingCertificates, settings: Secu
     get defaultOptions() {
       return state.defaultOptions;
     },
-    forServerName: (name) => findByName(state.byName, name)?.context ?? state.defaultContext,
+    forServerName: (name) => findByName(state.byName, name)?.context ?? state.defaultContext(),
     forAddress: (address) => state.byName.get(address)?.options,
     addresses: sni.flatMap(({ names }) => names).filter((name) => isIP(name) !== 0),
     onChange: (listener) => void listeners.push(listener),
@@ -56,7 +61,8 @@ const TICKET_LIFETIME_S = 3600;
 
 interface State {
   defaultOptions: SecureContextOptions;
-  defaultContext: SecureContext;
+  /** For clients that ask for a name; made when the first one does, since tls.Server makes its own. Throws when the certificate cannot be used. */
+  defaultContext(): SecureContext;
   byName: Map<string, { options: SecureContextOptions; context: SecureContext }>;
 }
 
@@ -71,15 +77,13 @@ function build({ certificate, sni = [], clientCas = [] }: ServingCertificates, s
     sessionIdContext: 'binnacle',
     sessionTimeout: TICKET_LIFETIME_S,
   };
-  const withPair = ({ certPem, keyPem }: KeyPair): { options: SecureContextOptions; context: SecureContext } => {
-    const options = { ...shared, cert: certPem, key: keyPem };
-    return { options, context: createSecureContext(options) };
-  };
-  const { options, context } = withPair(certificate.current);
+  const withPair = ({ certPem, keyPem }: KeyPair): SecureContextOptions => ({ ...shared, cert: certPem, key: keyPem });
+  const defaultOptions = withPair(certificate.current);
   const entries = sni.map(({ certificate: { current }, names }) => ({
-    value: withPair(current),
+    value: { options: withPair(current), context: createSecureContext(withPair(current)) },
     explicitNames: names,
     certificateNames: namesOfCertificate(current),
   }));
-  return { defaultOptions: options, defaultContext: context, byName: buildNameTable(entries) };
+  let context: SecureContext | undefined;
+  return { defaultOptions, defaultContext: () => (context ??= createSecureContext(defaultOptions)), byName: buildNameTable(entries) };
 }

@@ -23,11 +23,22 @@ export function decodePem(label: string, pem: string): Buffer[] {
   return blocks;
 }
 
+/** Bundles that were parsed last: a start asks eight times for two of them, and the servers of one process have them in common. */
+const recentBundles = new Map<string, readonly X509Certificate[]>();
+const RECENT_BUNDLES = 8;
+const RECENT_BUNDLE_CHARACTERS = 16 * 1024;
+
 /** The certificates of a bundle. Throws when there is none or one is broken, with the message of client-go/util/cert. */
-export function parseCertificates(pem: string): X509Certificate[] {
+export function parseCertificates(pem: string): readonly X509Certificate[] {
+  const known = recentBundles.get(pem);
+  if (known !== undefined) return known;
   const blocks = decodePem('CERTIFICATE', pem);
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates');
-  return blocks.map((block) => new X509Certificate(block));
+  const certificates = blocks.map((block) => new X509Certificate(block));
+  if (pem.length > RECENT_BUNDLE_CHARACTERS) return certificates;
+  if (recentBundles.size >= RECENT_BUNDLES) recentBundles.delete(recentBundles.keys().next().value!);
+  recentBundles.set(pem, certificates);
+  return certificates;
 }
 
 /** Throws when the pair cannot serve: unreadable, empty, or a key that belongs to another certificate. */

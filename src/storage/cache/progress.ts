@@ -10,7 +10,9 @@ const TICK_MS = 1_000;
 export class ProgressTicker {
   readonly #clock: Clock;
   readonly #revision: () => number;
-  readonly #slots: Set<(revision: number) => void>[];
+  readonly #slotCount: number;
+  /** Those that anyone has come in: a cache that nobody watches has none. */
+  readonly #slots = new Map<number, Set<(revision: number) => void>>();
   #slot = 0;
   #count = 0;
   #timer: Timer | undefined;
@@ -18,14 +20,14 @@ export class ProgressTicker {
   constructor(clock: Clock, revision: () => number, intervalMs: number) {
     this.#clock = clock;
     this.#revision = revision;
-    this.#slots = Array.from({ length: Math.max(1, Math.round(intervalMs / TICK_MS)) }, () => new Set());
+    this.#slotCount = Math.max(1, Math.round(intervalMs / TICK_MS));
   }
 
   add(listener: (revision: number) => void): Subscription {
     // Two listeners may be one function.
     const own = (revision: number): void => listener(revision);
-    const slot = this.#slots[this.#slot]!;
-    slot.add(own);
+    const slot = this.#slots.get(this.#slot) ?? new Set();
+    this.#slots.set(this.#slot, slot.add(own));
     this.#count++;
     this.#timer ??= this.#nextTick();
     return {
@@ -44,8 +46,8 @@ export class ProgressTicker {
   #nextTick(): Timer {
     return this.#clock.after(TICK_MS, () => {
       this.#timer = this.#nextTick();
-      this.#slot = (this.#slot + 1) % this.#slots.length;
-      for (const listener of this.#slots[this.#slot]!) this.#call(listener);
+      this.#slot = (this.#slot + 1) % this.#slotCount;
+      for (const listener of this.#slots.get(this.#slot) ?? []) this.#call(listener);
     });
   }
 
@@ -54,7 +56,7 @@ export class ProgressTicker {
     try {
       listener(this.#revision());
     } catch {
-      for (const slot of this.#slots) if (slot.delete(listener)) this.#count--;
+      for (const slot of this.#slots.values()) if (slot.delete(listener)) this.#count--;
     }
   }
 }
