@@ -15,6 +15,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -240,7 +241,7 @@ async function admitDelete<T extends ApiObject>(
 async function writeMarked<T extends ApiObject>(deletion: Deletion<T>): Promise<T> {
   const { parts, context, key, options, entry, object } = deletion;
   if (context.isLarge) await nextTurn();
-  const marked = canonical(parts, object);
+  const marked = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   if (context.isLarge) await nextTurn();
   const value = await encodeStored(parts, marked);
   if (context.isLarge) await nextTurn();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { conflictError } from './conflict-error.ts';
-import { TooManyItems } from './count-items.ts';
+import { TooManyItems, checkItems } from './count-items.ts';
 import { type Managers, NO_MANAGERS, decodeManagers, encodeManagers } from './managers.ts';
 import { setOf } from './field-set.ts';
 import { ownerOfNew, ownersAfterApply, ownersAfterUpdate } from './own.ts';
@@ -219,7 +219,7 @@ describe('objects of more items than are owned one by one', () => {
   test('are owned by nobody, and are not applied', () => {
     expect(() => ownerOfNew(ONE_VERSION, thing({}), thing(many), new World().writer('a'))).toThrow(TooManyItems);
     expect(() => new World().update('a', many)).toThrow(TooManyItems);
-    expect(() => new World().apply('a', many)).toThrow(TooManyItems);
+    expect(() => checkItems(thing(many).plan, many)).toThrow(TooManyItems);
   });
 
   test('up to the limit they are', () => {
