@@ -1,5 +1,5 @@
 import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
-import { clone } from '../schema/clone.ts';
+import { clone, cloneInSlices } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -65,7 +65,8 @@ export async function deleteObject<T extends ApiObject>(
       entry.object();
       await nextTurn();
     }
-    const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object: clone(entry.object<T>()) };
+    const object = context.isLarge ? await cloneInSlices(entry.object<T>()) : clone(entry.object<T>());
+    const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object };
     try {
       return await attempt(deletion);
     } catch (error) {

@@ -28,6 +28,8 @@ export interface StrictErrors {
   limit?: number;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
   errors: string[];
+  /** Added to instead, where there are many. */
+  told?: Set<string>;
 }
 
 const MAX_STRICT_ERRORS = LIMITS.strictErrors;
@@ -66,10 +68,15 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
  */
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths, run?: DecodeRun): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict, true, run);
-  const unknown = run?.keep((): string[] => []) ?? [];
-  const converted = convertTelling(schema, value, { strict: strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS }, rules: converterRules, sentEmpty, run });
-  // What was found on the way to where a run ended is found by the next again.
-  strict?.errors.push(...(run ? [...new Set(unknown)] : unknown).toSorted());
+  const makeTold = (): Set<string> => new Set();
+  const told = run?.keep(makeTold) ?? makeTold();
+  const converted = convertTelling(schema, value, {
+    strict: strict && { errors: [], told, limit: MAX_CONVERTED_ERRORS },
+    rules: converterRules,
+    sentEmpty,
+    run,
+  });
+  strict?.errors.push(...[...told].toSorted());
   return converted;
 }
 
@@ -383,15 +390,14 @@ class Decoder {
   }
 
   complainOfUnknown(key: string): void {
-    if (this.strict === undefined || this.strict.errors.length >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
+    if (this.strict === undefined || (this.strict.told?.size ?? this.strict.errors.length) >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
     let path = '';
     const steps = this.rules.namesMapKeys ? this.path : this.path.filter((step) => typeof step !== 'string');
     for (const step of [...steps, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
     }
-    // What was merged has each field once.
-    if (this.strict.limit !== undefined) this.strict.errors.push(`unknown field ${quote(path)}`);
+    if (this.strict.told !== undefined) this.strict.told.add(`unknown field ${quote(path)}`);
     else complain(this.strict.errors, 'unknown field', path);
   }
 

@@ -55,7 +55,7 @@ export const LIMIT_TABLE = {
   bodyValues: {
     value: 100_000,
     counts:
-      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of',
+      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of; keys of an object beyond its first thousand five times',
     answer: '413 RequestEntityTooLarge',
   },
   cborValues: { value: 50_000, counts: 'values of a body of CBOR', answer: '413 RequestEntityTooLarge' },
@@ -134,6 +134,12 @@ export const LIMIT_TABLE = {
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',
+  },
+  ownedFields: {
+    value: 30_000,
+    counts: 'fields of these items that are owned one by one',
+    answer: 'the same',
+    upstream: 'the same',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },

@@ -222,6 +222,13 @@ describe('objects of more items than are owned one by one', () => {
     expect(() => checkItems(thing(many).plan, many)).toThrow(TooManyItems);
   });
 
+  test('so are those whose items have more fields in all', () => {
+    const ofThree = (count: number) => ({ items: many.items.slice(0, count).map((item) => ({ ...item, value: 'v', ports: [] })) });
+    const [most, more] = [ofThree(LIMITS.ownedFields / 3), ofThree(LIMITS.ownedFields / 3 + 1)];
+    expect(() => checkItems(thing(most).plan, most)).not.toThrow();
+    expect(() => checkItems(thing(more).plan, more)).toThrow(`limit is ${LIMITS.ownedFields} fields of items`);
+  });
+
   test('up to the limit they are', () => {
     expect(new World().update('a', { items: many.items.slice(1) }).owners).toHaveProperty('a Update');
   });
