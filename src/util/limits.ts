@@ -143,6 +143,11 @@ export const LIMIT_TABLE = {
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
+  shownCharacters: {
+    value: 256 * 1024,
+    counts: "characters of a value that a message shows in Go's notation (`map[a:1]`), such as a patch that does not fit",
+    answer: 'the first so many',
+  },
   diffCharacters: {
     value: 256 * 1024,
     counts: 'characters of the old and the new value together, as JSON, whose difference the refusal of an update shows (pods, volumes, claims)',
