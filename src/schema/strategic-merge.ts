@@ -274,13 +274,10 @@ const nonNull = (value: Json): Json | undefined => (value === null ? undefined :
 
 /** What is in a list or an object changed, and left out where that is undefined. Mostly nothing is: then it is the value itself, of which no copy is made. */
 function changedInside(value: Json, change: (inner: Json) => Json | undefined): Json {
-  if (Array.isArray(value)) {
-    const changed = value.map(change);
-    return changed.every((item, index) => item === value[index]) ? value : changed.filter((item) => item !== undefined);
-  }
+  if (Array.isArray(value)) return changedItems(value, change);
   if (!isJsonObject(value)) return value;
   let rest: JsonObject | undefined;
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const kept = change(value[key]!);
     if (kept === value[key]) continue;
     rest ??= { ...value };
@@ -288,6 +285,16 @@ function changedInside(value: Json, change: (inner: Json) => Json | undefined): 
     else setKey(rest, key, kept);
   }
   return rest ?? value;
+}
+
+function changedItems(items: Json[], change: (item: Json) => Json | undefined): Json[] {
+  let rest: Json[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const kept = change(items[index]!);
+    if (rest === undefined && kept !== items[index]) rest = items.slice(0, index);
+    if (rest !== undefined && kept !== undefined) rest.push(kept);
+  }
+  return rest ?? items;
 }
 
 function requireKey(item: JsonObject, key: string): Json {
