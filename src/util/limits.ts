@@ -137,9 +137,9 @@ export const LIMIT_TABLE = {
   },
   ownedFields: {
     value: 30_000,
-    counts: 'fields of these items that are owned one by one',
-    answer: 'the same',
-    upstream: 'the same',
+    counts: 'fields of items of lists and maps of one object that are owned one by one',
+    answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
+    upstream: 'without managedFields where it is too large for the store with them',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
