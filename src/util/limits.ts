@@ -35,6 +35,7 @@ export const LIMIT_TABLE = {
     counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
     answer: '413 RequestEntityTooLarge',
   },
+  yamlDepth: { value: 300, counts: 'lists and maps inside of each other in a body of YAML that is no JSON', answer: '400 BadRequest', upstream: '10,000' },
   yamlPlainCharacters: { value: 1_500_000, counts: 'characters of a text without quotes, in a line of a body of YAML', answer: '413 RequestEntityTooLarge' },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
