@@ -2,15 +2,14 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type HandedChange, KeptHistory } from '../src/history/kept/kept-history.ts';
+import { type HandedChange, KeptHistory, type ValueGuard } from '../src/history/kept/kept-history.ts';
 import { LmdbHistoryDatabase } from '../src/history/kept/lmdb-history-database.ts';
-import type { ValueGuard } from '../src/history/kept/value-guard.ts';
 import { systemClock } from '../src/util/clock.ts';
 import { SeededRandom } from '../src/util/seeded-random.ts';
 
 type Record = (what: string, value: number, unit: string, limit?: number, more?: string) => void;
 
-const GUARD: ValueGuard = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), open: async (_key, value) => value };
+const GUARD: ValueGuard = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), decrypt: async (_key, value) => value };
 const OBSERVER = {
   recorded() {},
   pruned() {},

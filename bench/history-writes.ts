@@ -20,7 +20,7 @@ const ROUNDS = 15;
 const IN_FLIGHT = 64;
 const LIMIT_US = 15;
 const OBSERVER = { recorded() {}, pruned() {}, failed() {} };
-const GUARD = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), open: async (_key: string, value: Buffer) => value };
+const GUARD = { isPlain: () => true, guard: () => Promise.reject(new Error('nothing is guarded')), decrypt: async (_key: string, value: Buffer) => value };
 
 export async function historyWrites(record: Record): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'binnacle-history-'));

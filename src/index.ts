@@ -2,7 +2,7 @@ import type { TestServer, TestServerOptions } from './testing/server-interface.t
 import { KeyRing } from './testing/key-ring.ts';
 import { startTestServer } from './testing/test-server.ts';
 
-export type { AddedFault, Faults, InjectedFault } from './faults/faults.ts';
+export type { AddedFault, Faults, InjectedFault } from './faults/injector.ts';
 export type { FaultMatch, FaultRule } from './faults/rule.ts';
 export type { AdmissionAnswer, AdmissionHandler, AdmissionRequest } from './testing/admission-handler.ts';
 export type { ApiError } from './testing/api-error.ts';

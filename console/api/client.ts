@@ -1,4 +1,3 @@
-import { readJsonLines } from './json-lines.ts';
 import { ApiError, statusOf } from './status.ts';
 
 export interface ApiRequest {
@@ -61,10 +60,6 @@ export class Client {
     return (await (await this.request(path, request)).json()) as T;
   }
 
-  async text(path: string, request: ApiRequest = {}): Promise<string> {
-    return (await this.request(path, { accept: '*/*', ...request })).text();
-  }
-
   /** Settles when the stream has ended. */
   async lines(path: string, request: ApiRequest, onDocuments: (documents: unknown[]) => void): Promise<void> {
     const { body } = await this.request(path, request);
@@ -75,4 +70,22 @@ export class Client {
 export function withQuery(path: string, query: Record<string, string | undefined>): string {
   const present = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
   return present.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(present).toString()}`;
+}
+
+/**
+ * Reads a stream of JSON documents, one a line, and hands over those that came together: a watch that is behind is then worked off in few steps.
+ * The last line counts without its line break too.
+ */
+export async function readJsonLines(body: ReadableStream<Uint8Array>, onDocuments: (documents: unknown[]) => void): Promise<void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    const lines = (rest + (value === undefined ? decoder.decode() : decoder.decode(value, { stream: true }))).split('\n');
+    rest = done ? '' : lines.pop()!;
+    const documents = lines.filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as unknown);
+    if (documents.length > 0) onDocuments(documents);
+    if (done) return;
+  }
 }

@@ -10,7 +10,6 @@ export interface Resource {
   isNamespaced: boolean;
   verbs: readonly string[];
   shortNames: readonly string[];
-  subresources: readonly string[];
 }
 
 export interface ResourceGroup {
@@ -23,8 +22,6 @@ export interface ResourceGroup {
 export interface Discovery {
   groups: readonly ResourceGroup[];
   find(group: string, plural: string, version?: string): Resource | undefined;
-  /** By what people type: a plural, a singular, a short name or a kind. */
-  named(name: string): Resource | undefined;
   ofKind(group: string, kind: string): Resource | undefined;
 }
 
@@ -33,7 +30,6 @@ interface DiscoveryList {
     metadata: { name?: string };
     versions: {
       version: string;
-      freshness?: string;
       resources?: {
         resource: string;
         responseKind?: { kind?: string };
@@ -41,7 +37,6 @@ interface DiscoveryList {
         singularResource?: string;
         verbs?: string[];
         shortNames?: string[];
-        subresources?: { subresource: string }[];
       }[];
     }[];
   }[];
@@ -67,7 +62,6 @@ function groupOf({ metadata, versions }: DiscoveryList['items'][number]): Resour
       isNamespaced: resource.scope === 'Namespaced',
       verbs: resource.verbs ?? [],
       shortNames: resource.shortNames ?? [],
-      subresources: (resource.subresources ?? []).map(({ subresource }) => subresource),
     })),
   );
   return { name: group, versions: versions.map(({ version }) => version), resources };
@@ -75,13 +69,10 @@ function groupOf({ metadata, versions }: DiscoveryList['items'][number]): Resour
 
 export function indexed(groups: readonly ResourceGroup[]): Discovery {
   const all = groups.flatMap(({ resources }) => resources);
-  const isNamed = (name: string) => (resource: Resource) =>
-    [resource.plural, resource.singular, resource.kind.toLowerCase(), `${resource.plural}.${resource.group}`, ...resource.shortNames].includes(name);
   return {
     groups,
     find: (group, plural, version) =>
       all.find((resource) => resource.group === group && resource.plural === plural && (version === undefined || resource.version === version)),
-    named: (name) => all.find(isNamed(name.toLowerCase())),
     ofKind: (group, kind) => all.find((resource) => resource.group === group && resource.kind === kind),
   };
 }

@@ -8,16 +8,16 @@ export interface WatchEvent {
   object: unknown;
 }
 
-/** What a collection is followed with: its pages, then what changes in it. */
+/** Who follows a collection: its pages come first, then what changes in it. */
 export interface FollowSink {
   /** A page of a list; `isFirst` begins it anew. */
-  page(body: unknown, isFirst: boolean): void;
+  page?(body: unknown, isFirst: boolean): void;
   /** The list is whole. */
-  listed(): void;
+  listed?(): void;
   events(events: WatchEvent[]): void;
-  state(state: FollowState): void;
+  state?(state: FollowState): void;
   /** The server refuses; nothing is tried again. */
-  refused(error: ApiError): void;
+  refused?(error: ApiError): void;
 }
 
 export interface FollowRequest {
@@ -46,21 +46,21 @@ export async function follow(client: Client, request: FollowRequest, sink: Follo
   const { signal } = request;
   let version = request.from;
   let retryMs = RETRY_MIN_MS;
-  sink.state('loading');
+  sink.state?.('loading');
   while (!signal.aborted) {
     try {
       version ??= await list(client, request, sink);
-      sink.state('live');
+      sink.state?.('live');
       const startedAt = performance.now();
       version = await watch(client, request, version, sink);
       // A watch that lasted was none that failed: servers end each after some minutes.
       if (performance.now() - startedAt > RETRY_MAX_MS) retryMs = RETRY_MIN_MS;
     } catch (error) {
       if (isAborted(error) || signal.aborted) return;
-      if (isFinal(error)) return sink.refused(error);
+      if (isFinal(error)) return sink.refused?.(error);
       if (isTooOld(error)) version = undefined;
     }
-    sink.state('reconnecting');
+    sink.state?.('reconnecting');
     await pause(retryMs, signal);
     retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
   }
@@ -71,11 +71,11 @@ async function list(client: Client, { path, query, accept, pageSize = PAGE_SIZE,
   let isFirst = true;
   for (;;) {
     const body: ListMeta = await client.json(path, { accept, query: { ...query, limit: String(pageSize), continue: next }, signal });
-    sink.page(body, isFirst);
+    sink.page?.(body, isFirst);
     isFirst = false;
     next = body.metadata?.continue;
     if (next === undefined || next === '') {
-      sink.listed();
+      sink.listed?.();
       return body.metadata?.resourceVersion ?? '';
     }
   }

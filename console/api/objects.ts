@@ -8,7 +8,6 @@ export interface ObjectMeta {
   creationTimestamp?: string;
   deletionTimestamp?: string;
   labels?: Record<string, string>;
-  annotations?: Record<string, string>;
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
   managedFields?: ManagedFields[];
@@ -19,8 +18,6 @@ export interface OwnerReference {
   kind: string;
   name: string;
   uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
 }
 
 export interface ManagedFields {
@@ -53,7 +50,7 @@ export interface ApiObject {
 }
 
 export interface ObjectList<T = ApiObject> {
-  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  metadata: { resourceVersion?: string; continue?: string };
   items: T[];
 }
 

@@ -3,7 +3,6 @@ import { ApiError, statusOf } from './status.ts';
 export interface Session {
   user: { username: string; groups?: string[] };
   csrfToken: string;
-  expiresAt?: string;
   server: { version: string; storage: string; hasHistory: boolean };
 }
 

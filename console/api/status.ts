@@ -1,11 +1,9 @@
 /** What the API server answers where it does not do what it was asked. */
 export interface Status {
   kind: 'Status';
-  status?: string;
   message?: string;
   reason?: string;
   code?: number;
-  details?: { name?: string; group?: string; kind?: string; causes?: { reason?: string; message?: string; field?: string }[] };
 }
 
 /** One rule of a Role or ClusterRole. */

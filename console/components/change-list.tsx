@@ -1,4 +1,4 @@
-import { type Change, authorOf, objectText, summaryOf } from '../history/change.ts';
+import { type Change, authorOf, objectLabel, summaryOf } from '../history/change.ts';
 import { ChangeDetails } from './change-details.tsx';
 import { formatTime } from '../table/age.ts';
 
@@ -25,7 +25,7 @@ export function ChangeList({ changes, hasObject, selected, onSelect }: ChangeLis
               <time>{formatTime(Date.parse(change.time))}</time>
               <strong>{authorOf(change)}</strong>
               <span>{change.verb}</span>
-              {hasObject && <span>{objectText(change)}</span>}
+              {hasObject && <span>{objectLabel(change)}</span>}
               <span class="muted">{summaryOf(change)}</span>
             </button>
             {change === selected && <ChangeDetails change={change} hasObject={hasObject} />}

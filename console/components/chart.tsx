@@ -1,3 +1,5 @@
+import { MAX_SAMPLES } from '../state/activity-feed.ts';
+
 interface Series {
   name: string;
   values: readonly number[];
@@ -8,8 +10,6 @@ interface ChartProps {
   /** At most four; the first is in front. */
   series: readonly Series[];
   format: (value: number) => string;
-  /** How many values a full chart has; fewer begin at its right. */
-  length: number;
   /** What the scale counts in: bytes are shown as mebibytes. */
   unit?: number;
 }
@@ -18,7 +18,7 @@ const WIDTH = 320;
 const HEIGHT = 84;
 
 /** Lines over the last minutes, the newest at the right, and the newest values in words. */
-export function Chart({ title, series, format, length, unit = 1 }: ChartProps) {
+export function Chart({ title, series, format, unit = 1 }: ChartProps) {
   const highest = Math.max(0, ...series.flatMap(({ values }) => values));
   const top = niceTop(highest / unit) * unit;
   const summary = series.map(({ name, values }) => `${name} ${format(values.at(-1) ?? 0)}`).join(', ');
@@ -40,7 +40,7 @@ export function Chart({ title, series, format, length, unit = 1 }: ChartProps) {
             <line key={part} class="grid" x1={0} x2={WIDTH} y1={HEIGHT * part} y2={HEIGHT * part} />
           ))}
           {[...series.entries()].toReversed().map(([index, { name, values }]) => (
-            <path key={name} class={`line series-${index + 1}`} d={linePath(values, top, length)} />
+            <path key={name} class={`line series-${index + 1}`} d={linePath(values, top)} />
           ))}
         </svg>
         <span class="chart-top">{format(top)}</span>
@@ -49,9 +49,10 @@ export function Chart({ title, series, format, length, unit = 1 }: ChartProps) {
   );
 }
 
-function linePath(values: readonly number[], top: number, length: number): string {
-  const shown = values.slice(-length);
-  const step = WIDTH / (length - 1);
+/** A full chart has MAX_SAMPLES values; fewer begin at its right. */
+function linePath(values: readonly number[], top: number): string {
+  const shown = values.slice(-MAX_SAMPLES);
+  const step = WIDTH / (MAX_SAMPLES - 1);
   const points = shown.map((value, index) => {
     const x = WIDTH - (shown.length - 1 - index) * step;
     return `${x.toFixed(1)} ${(HEIGHT - 2 - (value / top) * (HEIGHT - 6)).toFixed(1)}`;

@@ -1,5 +1,4 @@
-import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
 import { type ResourcePath, parsePath } from '../api/resource-path.ts';
 import { useApp } from '../state/app.ts';
 import { ChangesView } from '../views/changes-view.tsx';
@@ -8,7 +7,36 @@ import { Overview } from '../views/overview.tsx';
 import { RequestsView } from '../views/requests-view.tsx';
 import { ServerView } from '../views/server-view.tsx';
 import { TableView } from '../views/table-view.tsx';
-import { lazyView } from './lazy-view.tsx';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+/** A view whose code is loaded when it is first shown. */
+export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function LazyView(props: Props) {
+    const component = useSignal(loaded);
+    const hasFailed = useSignal(false);
+    useEffect(() => {
+      if (loaded !== undefined) return;
+      load().then(
+        (view) => {
+          loaded = view;
+          component.value = view;
+        },
+        () => (hasFailed.value = true),
+      );
+    }, []);
+    const View = component.value;
+    if (View !== undefined) return <View {...props} />;
+    return hasFailed.value ? (
+      <p class="notice" role="alert">
+        The server has another version of this page now. Load it again.
+      </p>
+    ) : (
+      <p class="loading">Loading…</p>
+    );
+  };
+}
 
 /** These need the YAML parser and the editor, which are most of all that there is. */
 const ObjectView = lazyView(async () => (await import('../views/object-view.tsx')).ObjectView);

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Resource } from '../api/discovery.ts';
 import type { ApiObject } from '../api/objects.ts';
-import { isAborted } from '../api/status.ts';
 import { objectCommand } from '../objects/kubectl.ts';
 import { type GraphNode, allDependents, loadGraph } from '../objects/object-graph.ts';
 import { useApp } from '../state/app.ts';
 import { Dialog } from './dialog.tsx';
 import { KubectlLine } from './kubectl-line.tsx';
 import { Refused } from './refused.tsx';
+import { useLoaded } from './use-loaded.ts';
 
 interface DeleteDialogProps {
   object: ApiObject;
@@ -23,12 +22,12 @@ const MEANINGS: Readonly<Record<Propagation, string>> = {
   Foreground: 'What it owns goes first; it waits for that.',
   Orphan: 'What it owns stays, and is owned by nothing.',
 };
-const FLAGS: Readonly<Record<Propagation, string>> = { Background: 'background', Foreground: 'foreground', Orphan: 'orphan' };
 
 /** What deleting it would do, before it is done. */
 export function DeleteDialog({ object, resource, path, onClose }: DeleteDialogProps) {
-  const { client } = useApp();
-  const dependents = useDependents(object, resource);
+  const { client, discovery } = useApp();
+  const graph = useLoaded((signal) => loadGraph(client, discovery.value!, object, resource, signal), [object.metadata.uid]);
+  const dependents = graph.value ? allDependents(graph.value) : graph.error === undefined ? undefined : [];
   const propagation = useSignal<Propagation>('Background');
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
@@ -64,7 +63,7 @@ export function DeleteDialog({ object, resource, path, onClose }: DeleteDialogPr
           </label>
         ))}
       </fieldset>
-      <KubectlLine command={objectCommand('delete', resource, name, namespace, `--cascade=${FLAGS[propagation.value]}`)} />
+      <KubectlLine command={objectCommand('delete', resource, name, namespace, `--cascade=${propagation.value.toLowerCase()}`)} />
       <div class="edit-actions">
         <button type="button" class="danger" disabled={isBusy.value} onClick={() => void remove()}>
           Delete
@@ -75,20 +74,6 @@ export function DeleteDialog({ object, resource, path, onClose }: DeleteDialogPr
       </div>
     </Dialog>
   );
-}
-
-function useDependents(object: ApiObject, resource: Resource): GraphNode[] | undefined {
-  const { client, discovery } = useApp();
-  const found = useSignal<GraphNode[] | undefined>(undefined);
-  useEffect(() => {
-    const stop = new AbortController();
-    loadGraph(client, discovery.value!, object, resource, stop.signal).then(
-      (graph) => (found.value = allDependents(graph)),
-      (reason: unknown) => !isAborted(reason) && (found.value = []),
-    );
-    return () => stop.abort();
-  }, [object.metadata.uid]);
-  return found.value;
 }
 
 interface ConsequencesProps {

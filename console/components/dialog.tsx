@@ -1,6 +1,7 @@
+import { CloseIcon } from './icons.tsx';
+import { useApp } from '../state/app.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { CloseIcon } from './icons.tsx';
 
 interface DialogProps {
   title: string;
@@ -22,5 +23,27 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       </div>
       <div class="dialog-body">{children}</div>
     </dialog>
+  );
+}
+
+/** What the keys do here and now. */
+export function HelpDialog() {
+  const app = useApp();
+  if (app.dialog.value !== 'help') return null;
+  return (
+    <Dialog title="Keyboard" onClose={() => (app.dialog.value = undefined)}>
+      <dl class="shortcuts">
+        {app.keyboard.all().map(({ keys, what }) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
   );
 }

@@ -1,11 +1,11 @@
-import { isForbidden, messageOf } from '../api/status.ts';
+import { isForbidden } from '../api/status.ts';
 import { useApp } from '../state/app.ts';
 import type { Conflict, EditSession } from '../state/edit-session.ts';
 import { objectText } from '../yaml/object-text.ts';
 import { changesBetween } from '../yaml/merge.ts';
 import { ownersOf } from '../yaml/ownership.ts';
 import { DiffView } from './diff-view.tsx';
-import { Refused } from './refused.tsx';
+import { ErrorNotice, Refused } from './refused.tsx';
 
 interface EditPanelProps {
   edit: EditSession;
@@ -64,23 +64,13 @@ export function EditPanel({ edit, action, onSave, onCancel }: EditPanelProps) {
 
 /** Why it was not taken, and the way to find out more. */
 function Failure({ edit }: { edit: EditSession }) {
-  const { router, pendingExplanation } = useApp();
+  const app = useApp();
   const error = edit.error.value;
-  const explain = (): void => {
-    pendingExplanation.value = { method: edit.method, path: edit.path, body: edit.text.value };
-    router.go('/explain');
-  };
   return (
     <div>
-      {isForbidden(error) && / is forbidden: User /.test(error.message) ? (
-        <Refused error={error} />
-      ) : (
-        <div class="notice error" role="alert">
-          <p>{messageOf(error)}</p>
-        </div>
-      )}
+      {isForbidden(error) && / is forbidden: User /.test(error.message) ? <Refused error={error} /> : <ErrorNotice error={error} />}
       <p class="edit-more">
-        <button type="button" onClick={explain}>
+        <button type="button" onClick={() => app.explain({ method: edit.method, path: edit.path, body: edit.text.value })}>
           Why was it refused?
         </button>
       </p>

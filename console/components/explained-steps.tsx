@@ -2,6 +2,7 @@ import type { PolicyRule } from '../api/status.ts';
 import { valueText } from '../history/change.ts';
 import { type ExplainedStep, STEP_WORDS } from '../server/explanation.ts';
 import { formatMs } from '../server/series.ts';
+import { RuleText } from './refused.tsx';
 
 interface ExplainedStepsProps {
   steps: readonly ExplainedStep[];
@@ -67,11 +68,7 @@ function Rule({ title, rule }: { title: string; rule: PolicyRule }) {
   return (
     <>
       <h3>{title}</h3>
-      <pre tabIndex={0}>
-        {Object.entries(rule)
-          .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-          .join('\n')}
-      </pre>
+      <RuleText rule={rule} />
     </>
   );
 }

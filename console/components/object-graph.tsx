@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Resource } from '../api/discovery.ts';
 import type { ApiObject } from '../api/objects.ts';
-import { isAborted } from '../api/status.ts';
 import { type PlacedNode, NODE_HEIGHT, NODE_WIDTH, layoutGraph } from '../objects/graph-layout.ts';
 import { type ObjectGraph, loadGraph } from '../objects/object-graph.ts';
 import { useApp } from '../state/app.ts';
 import { Refused } from './refused.tsx';
+import { useLoaded } from './use-loaded.ts';
 
 interface ObjectGraphViewProps {
   object: ApiObject;
@@ -17,20 +15,11 @@ const MARGIN = 16;
 
 /** Who owns the object, and what it owns. */
 export function ObjectGraphView({ object, resource }: ObjectGraphViewProps) {
-  const app = useApp();
-  const graph = useSignal<ObjectGraph | undefined>(undefined);
-  const error = useSignal<unknown>(undefined);
-  useEffect(() => {
-    const stop = new AbortController();
-    loadGraph(app.client, app.discovery.value!, object, resource, stop.signal).then(
-      (loaded) => (graph.value = loaded),
-      (reason: unknown) => !isAborted(reason) && (error.value = reason),
-    );
-    return () => stop.abort();
-  }, [object.metadata.uid, object.metadata.resourceVersion]);
-  if (error.value !== undefined) return <Refused error={error.value} />;
-  if (graph.value === undefined) return <p class="loading">Looking for owners and dependents…</p>;
-  return <Drawing graph={graph.value} />;
+  const { client, discovery } = useApp();
+  const { uid, resourceVersion } = object.metadata;
+  const { value: graph, error } = useLoaded((signal) => loadGraph(client, discovery.value!, object, resource, signal), [uid, resourceVersion]);
+  if (error !== undefined) return <Refused error={error} />;
+  return graph === undefined ? <p class="loading">Looking for owners and dependents…</p> : <Drawing graph={graph} />;
 }
 
 function Drawing({ graph }: { graph: ObjectGraph }) {

@@ -5,7 +5,7 @@ import type { ApiObject, Condition, ObjectList } from '../api/objects.ts';
 import type { FieldDocs } from '../schema/schema.ts';
 import { useApp } from '../state/app.ts';
 import { formatAge } from '../table/age.ts';
-import { formatPath } from '../yaml/object-text.ts';
+import { fieldPathText } from '../yaml/object-text.ts';
 import type { FieldOwner } from '../yaml/ownership.ts';
 import { useNow } from './use-now.ts';
 
@@ -40,7 +40,7 @@ function Field({ docs }: { docs: FieldDocs | undefined }) {
       ) : (
         <>
           <p>
-            <code>{formatPath(docs.path)}</code> <span class="muted">{docs.type}</span>
+            <code>{fieldPathText(docs.path)}</code> <span class="muted">{docs.type}</span>
             {docs.isRequired && <span class="tag">required</span>}
           </p>
           <p class="docs" tabIndex={0} role="region" aria-label="What the field means">

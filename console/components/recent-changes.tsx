@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { type Change, addressOf, authorOf, changesPath, objectText, summaryOf } from '../history/change.ts';
+import { type Change, addressOf, authorOf, changesPath, objectLabel, summaryOf } from '../history/change.ts';
 import { useApp } from '../state/app.ts';
 import { ChangeLog } from '../state/change-log.ts';
 import { formatAge } from '../table/age.ts';
@@ -29,7 +29,7 @@ export function RecentChanges() {
         { name: 'Who', of: authorOf },
         {
           name: 'Object',
-          of: (change) => <a href={`#${addressOf(change)}`}>{objectText(change)}</a>,
+          of: (change) => <a href={`#${addressOf(change)}`}>{objectLabel(change)}</a>,
         },
         { name: 'What', isLong: true, of: summaryOf },
       ]}

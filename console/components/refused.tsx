@@ -1,4 +1,4 @@
-import { type ApiError, isForbidden, messageOf } from '../api/status.ts';
+import { type ApiError, type PolicyRule, isForbidden, messageOf } from '../api/status.ts';
 import { missingRule } from '../objects/missing-rule.ts';
 import { useApp, usernameOf } from '../state/app.ts';
 
@@ -10,13 +10,14 @@ interface RefusedProps {
 
 /** What the server said no to; where it was for want of a right, with the rule that is missing. */
 export function Refused({ error, isWatched = false }: RefusedProps) {
-  if (isForbidden(error)) return <Forbidden error={error} isWatched={isWatched} />;
-  return (
-    <div class="notice error" role="alert">
-      <p>{messageOf(error)}</p>
-    </div>
-  );
+  return isForbidden(error) ? <Forbidden error={error} isWatched={isWatched} /> : <ErrorNotice error={error} />;
 }
+
+export const ErrorNotice = ({ error }: { error: unknown }) => (
+  <div class="notice error" role="alert">
+    <p>{messageOf(error)}</p>
+  </div>
+);
 
 function Forbidden({ error, isWatched }: { error: ApiError; isWatched: boolean }) {
   const { rule, namespace, commands } = missingRule(error, usernameOf(useApp()), isWatched);
@@ -25,13 +26,17 @@ function Forbidden({ error, isWatched }: { error: ApiError; isWatched: boolean }
       <h2>Refused</h2>
       <p>{error.message}</p>
       <h3>The rule that is missing{namespace === undefined ? '' : ` in the namespace ${namespace}`}</h3>
-      <pre tabIndex={0}>
-        {Object.entries(rule)
-          .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-          .join('\n')}
-      </pre>
+      <RuleText rule={rule} />
       <h3>An administrator gives it by</h3>
       <pre tabIndex={0}>{commands.join('\n')}</pre>
     </section>
   );
 }
+
+export const RuleText = ({ rule }: { rule: PolicyRule }) => (
+  <pre tabIndex={0}>
+    {Object.entries(rule)
+      .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+      .join('\n')}
+  </pre>
+);

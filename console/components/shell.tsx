@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { Session } from '../api/session.ts';
 import { useApp } from '../state/app.ts';
 import { CurrentView } from './current-view.tsx';
-import { HelpDialog } from './help-dialog.tsx';
+import { HelpDialog } from './dialog.tsx';
 import { Logo, MenuIcon, MoonIcon, SunIcon } from './icons.tsx';
 import { NamespacePicker } from './namespace-picker.tsx';
 import { Sidebar } from './sidebar.tsx';

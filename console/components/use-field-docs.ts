@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Resource } from '../api/discovery.ts';
 import type { FieldDocs, JsonSchema, SchemaDocument } from '../schema/schema.ts';
 import { useApp } from '../state/app.ts';
-import { formatPath, linePaths } from '../yaml/object-text.ts';
+import { fieldPathText, linePaths } from '../yaml/object-text.ts';
 
 interface Loaded {
   document: SchemaDocument;
@@ -50,7 +50,7 @@ export function useFieldDocs({ group, version, kind }: Pick<Resource, 'group' | 
 function tooltip({ path, type, description, isRequired }: FieldDocs): HTMLElement {
   const element = document.createElement('div');
   const head = document.createElement('strong');
-  head.textContent = formatPath(path);
+  head.textContent = fieldPathText(path);
   const kind = document.createElement('span');
   kind.className = 'type';
   kind.textContent = ` ${type}${isRequired ? ', required' : ''}`;

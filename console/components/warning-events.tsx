@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { ApiObject, ObjectList } from '../api/objects.ts';
-import { isAborted, messageOf } from '../api/status.ts';
+import { messageOf } from '../api/status.ts';
 import { useApp } from '../state/app.ts';
 import { formatAge } from '../table/age.ts';
 import { DataTable } from './data-table.tsx';
+import { useLoaded } from './use-loaded.ts';
 import { useNow } from './use-now.ts';
 
 interface WarningEvent extends ApiObject {
@@ -22,22 +21,14 @@ const timeOf = ({ lastTimestamp, eventTime, metadata }: WarningEvent): string =>
 /** What controllers and nodes warn of. */
 export function WarningEvents() {
   const { client } = useApp();
-  const events = useSignal<readonly WarningEvent[]>([]);
-  const refusal = useSignal('');
   const nowMs = useNow();
-  useEffect(() => {
-    const stop = new AbortController();
-    client.json<ObjectList<WarningEvent>>('/api/v1/events', { query: { fieldSelector: 'type=Warning', limit: String(LIMIT) }, signal: stop.signal }).then(
-      ({ items }) => (events.value = items.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, SHOWN)),
-      (error: unknown) => !isAborted(error) && (refusal.value = messageOf(error)),
-    );
-    return () => stop.abort();
-  }, []);
+  const query = { fieldSelector: 'type=Warning', limit: String(LIMIT) };
+  const { value: events, error } = useLoaded((signal) => client.json<ObjectList<WarningEvent>>('/api/v1/events', { query, signal }), []);
   return (
     <DataTable<WarningEvent>
       title="Warnings"
-      rows={events.value}
-      empty={refusal.value === '' ? 'No warnings.' : refusal.value}
+      rows={(events?.items ?? []).toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, SHOWN)}
+      empty={error === undefined ? 'No warnings.' : messageOf(error)}
       keyOf={({ metadata }) => metadata.uid ?? metadata.name}
       columns={[
         { name: 'Seen', of: (event) => `${formatAge(nowMs - Date.parse(timeOf(event)))} ago` },

@@ -44,7 +44,7 @@ export const changesCommand = (namespace: string): string =>
   commandLine('get', 'changes.history.binnacle.dev', ...(namespace === '' ? ['-A'] : ['-n', namespace]), '--watch');
 
 /** `Deployment shop/web`, `Namespace shop`. */
-export const objectText = ({ object: { kind, namespace = '', name } }: Change): string => `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+export const objectLabel = ({ object: { kind, namespace = '', name } }: Change): string => `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
 
 /** Where the console shows what was changed, as it was right after. */
 export function addressOf({ object, objectResourceVersion }: Change): string {

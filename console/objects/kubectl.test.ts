@@ -10,7 +10,6 @@ const deployments = {
   isNamespaced: true,
   verbs: [],
   shortNames: [],
-  subresources: [],
 };
 
 test('commands for tables', () => {

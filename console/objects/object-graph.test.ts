@@ -11,7 +11,6 @@ const node = (uid: string, kind = 'Pod'): GraphNode => ({
   path: `/x/${uid}`,
   finalizers: [],
   isDeleting: false,
-  blocksOwner: false,
 });
 
 describe('a graph', () => {

@@ -13,8 +13,6 @@ export interface GraphNode {
   path: string | undefined;
   finalizers: readonly string[];
   isDeleting: boolean;
-  /** For dependents: does its owner wait for it when it is deleted in the foreground? */
-  blocksOwner: boolean;
 }
 
 /** An object between those that own it and those that it owns. */
@@ -58,13 +56,9 @@ export function allDependents({ self, dependents }: Pick<ObjectGraph, 'self' | '
   return [...found.values()];
 }
 
-function nodeOf(
-  { uid = '', name, namespace = '', finalizers = [], deletionTimestamp }: ObjectMeta,
-  { group, version, plural, kind }: Resource,
-  blocksOwner = false,
-): GraphNode {
+function nodeOf({ uid = '', name, namespace = '', finalizers = [], deletionTimestamp }: ObjectMeta, { group, version, plural, kind }: Resource): GraphNode {
   const path = formatPath({ group, version, plural, name, ...(namespace !== '' && { namespace }) });
-  return { uid, kind, name, namespace, path, finalizers, isDeleting: deletionTimestamp !== undefined, blocksOwner };
+  return { uid, kind, name, namespace, path, finalizers, isDeleting: deletionTimestamp !== undefined };
 }
 
 async function loadOwners(client: Client, discovery: Discovery, metadata: ObjectMeta, signal: AbortSignal): Promise<GraphNode[][]> {
@@ -88,7 +82,7 @@ async function loadOwner(
   signal: AbortSignal,
 ) {
   const resource = discovery.ofKind(groupOf(apiVersion), kind);
-  const unknown: GraphNode = { uid, kind, name, namespace: namespace ?? '', path: undefined, finalizers: [], isDeleting: false, blocksOwner: false };
+  const unknown: GraphNode = { uid, kind, name, namespace: namespace ?? '', path: undefined, finalizers: [], isDeleting: false };
   if (resource === undefined) return { node: unknown, owner: undefined };
   const { group, version, plural, isNamespaced } = resource;
   try {
@@ -145,8 +139,8 @@ async function collect(
       signal,
     });
     for (const item of items) {
-      for (const { uid, blockOwnerDeletion = false } of item.metadata.ownerReferences ?? []) {
-        const node = nodeOf(item.metadata, resource, blockOwnerDeletion);
+      for (const { uid } of item.metadata.ownerReferences ?? []) {
+        const node = nodeOf(item.metadata, resource);
         const siblings = dependents.get(uid);
         if (siblings) siblings.push(node);
         else dependents.set(uid, [node]);

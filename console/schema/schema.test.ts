@@ -41,7 +41,6 @@ const boat = {
   isNamespaced: true,
   verbs: [],
   shortNames: [],
-  subresources: [],
 };
 
 test('an example has what is required, and no more', () => {

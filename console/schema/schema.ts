@@ -15,7 +15,6 @@ export interface JsonSchema {
   items?: JsonSchema;
   required?: string[];
   minimum?: number;
-  minLength?: number;
   'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-list-type'?: string;

@@ -2,8 +2,6 @@ import type { RequestRecord } from './activity.ts';
 
 /** One second of requests. */
 export interface Second {
-  /** Of its begin, in seconds since 1970. */
-  at: number;
   succeeded: number;
   refused: number;
   failed: number;
@@ -28,10 +26,9 @@ export function secondsOf(records: readonly RequestRecord[], nowMs: number, coun
     const index = count - 1 - (last - Math.floor(endedMs / 1_000));
     buckets[index]?.push(record);
   }
-  return buckets.map((bucket, index) => {
+  return buckets.map((bucket) => {
     const durations = bucket.filter(({ isWatch }) => !isWatch).map(({ durationMs }) => durationMs);
     return {
-      at: last - (count - 1 - index),
       succeeded: bucket.filter(({ code }) => code < 400).length,
       refused: bucket.filter(({ code }) => code >= 400 && code < 500).length,
       failed: bucket.filter(({ code }) => code >= 500).length,

@@ -45,6 +45,8 @@ export interface App {
   readonly dialog: Signal<'help' | 'delete' | undefined>;
   readonly isMenuOpen: Signal<boolean>;
   readonly pendingExplanation: Signal<PendingExplanation | undefined>;
+  /** Shows why a request was refused. */
+  explain(request: PendingExplanation): void;
   signIn(credentials: Credentials): Promise<void>;
   signOut(): Promise<void>;
 }
@@ -68,9 +70,11 @@ export function createApp(window: Window): App {
     discovery.start();
     namespaces.start();
   };
+  const router = createRouter(window);
+  const pendingExplanation = signal<PendingExplanation | undefined>(undefined);
   const app: App = {
     client,
-    router: createRouter(window),
+    router,
     theme: createTheme(window),
     keyboard: new Keyboard(),
     session,
@@ -83,7 +87,11 @@ export function createApp(window: Window): App {
     namespace: signal(''),
     dialog: signal(undefined),
     isMenuOpen: signal(false),
-    pendingExplanation: signal(undefined),
+    pendingExplanation,
+    explain(request) {
+      pendingExplanation.value = request;
+      router.go('/explain');
+    },
     async signIn(credentials) {
       try {
         const started = await signIn(credentials);

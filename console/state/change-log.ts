@@ -11,7 +11,6 @@ const MAX_CHANGES = 2_000;
 /** What was changed, oldest first: the latest so many, and what comes while somebody looks. */
 export class ChangeLog {
   readonly changes = signal<readonly Change[]>([]);
-  readonly isLoaded = signal(false);
   readonly hasMore = signal(false);
   readonly error = signal<unknown>(undefined);
   readonly #client: Client;
@@ -29,20 +28,12 @@ export class ChangeLog {
     const { signal: stopped } = this.#stop;
     this.#request = { path, fieldSelector };
     this.changes.value = [];
-    this.isLoaded.value = false;
     try {
       const version = await this.#loadPage(undefined, stopped);
-      this.isLoaded.value = true;
       await follow(
         this.#client,
         { path, query: { fieldSelector }, accept: 'application/json', from: version, signal: stopped },
-        {
-          page: () => {},
-          listed: () => {},
-          state: () => {},
-          events: (events) => this.#add(events.filter(({ type }) => type === 'ADDED').map(({ object }) => object as Change)),
-          refused: () => {},
-        },
+        { events: (events) => this.#add(events.filter(({ type }) => type === 'ADDED').map(({ object }) => object as Change)) },
       );
     } catch (error) {
       if (!isAborted(error)) this.error.value = error;

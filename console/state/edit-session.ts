@@ -33,12 +33,12 @@ export class EditSession {
   /** Fields that both changed, after the other's changes were taken over. */
   readonly overlaps = signal<readonly FieldChange[]>([]);
   readonly #client: Client;
-  readonly #path: string;
+  readonly path: string;
   #base: ApiObject | undefined;
 
   constructor(client: Client, path: string, base: ApiObject | undefined, text: string) {
     this.#client = client;
-    this.#path = path;
+    this.path = path;
     this.#base = base;
     this.text.value = text;
   }
@@ -49,10 +49,6 @@ export class EditSession {
 
   get method(): 'POST' | 'PUT' {
     return this.#base === undefined ? 'POST' : 'PUT';
-  }
-
-  get path(): string {
-    return this.#path;
   }
 
   edit(text: string): void {
@@ -104,7 +100,7 @@ export class EditSession {
     } catch (error) {
       this.preview.value = undefined;
       if (isConflict(error) && this.#base !== undefined) {
-        this.conflict.value = { base: this.#base, latest: await this.#client.json<ApiObject>(this.#path) };
+        this.conflict.value = { base: this.#base, latest: await this.#client.json<ApiObject>(this.path) };
       } else this.error.value = error;
     } finally {
       this.isBusy.value = false;
@@ -115,7 +111,7 @@ export class EditSession {
     const { object, error } = parseObject(this.text.value);
     if (object === undefined) throw new Error(`Line ${error!.line}: ${error!.message}`);
     const query = { fieldManager: FIELD_MANAGER, fieldValidation: 'Strict', dryRun: isDryRun ? 'All' : undefined };
-    const response = await this.#client.request(this.#path, { method: this.method, query, body: object });
+    const response = await this.#client.request(this.path, { method: this.method, query, body: object });
     return { object: (await response.json()) as ApiObject, warnings: warningsOf(response.headers.get('Warning')) };
   }
 }

@@ -41,9 +41,6 @@ export class LiveDiscovery {
       this.#client,
       { path, accept: METADATA_ONLY, signal: this.#stop.signal },
       {
-        page: () => {},
-        listed: () => {},
-        state: () => {},
         events: () => this.#loadIn(SETTLE_MS),
         refused: () => {
           this.#isPolled = true;

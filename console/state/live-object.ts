@@ -37,10 +37,7 @@ export class LiveObject {
   async openPast(place: ResourcePath & { name: string }, at: string): Promise<void> {
     const stopped = this.#begin();
     try {
-      this.object.value = await this.#client.json<ApiObject>(pastPath(place), {
-        query: { at },
-        signal: stopped,
-      });
+      this.object.value = await this.#client.json<ApiObject>(pastPath(place), { query: { at }, signal: stopped });
       this.state.value = 'past';
     } catch (error) {
       this.#fail(error);
@@ -85,7 +82,6 @@ export class LiveObject {
         if (item) take(item);
         else this.state.value = 'deleted';
       },
-      listed: () => {},
       events: (events) => {
         for (const { type, object } of events) {
           if (type === 'DELETED') this.state.value = 'deleted';

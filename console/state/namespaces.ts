@@ -35,7 +35,6 @@ export class Namespaces {
           }
           this.#publish();
         },
-        state: () => {},
         refused: () => {
           this.isRefused.value = true;
         },

@@ -4,7 +4,7 @@ import { ChangeList } from '../components/change-list.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
-import { type Change, authorOf, changesCommand, changesPath, objectText, summaryOf } from '../history/change.ts';
+import { type Change, authorOf, changesCommand, changesPath, objectLabel, summaryOf } from '../history/change.ts';
 import { useApp } from '../state/app.ts';
 import { ChangeLog } from '../state/change-log.ts';
 
@@ -48,4 +48,4 @@ export function ChangesView() {
 }
 
 const textOf = (change: Change): string =>
-  `${authorOf(change)} ${objectText(change)} ${change.verb} ${change.fieldManager ?? ''} ${summaryOf(change)}`.toLowerCase();
+  `${authorOf(change)} ${objectLabel(change)} ${change.verb} ${change.fieldManager ?? ''} ${summaryOf(change)}`.toLowerCase();

@@ -18,9 +18,8 @@ import { objectCommand } from '../objects/kubectl.ts';
 import { hasHistory, useApp } from '../state/app.ts';
 import { EditSession } from '../state/edit-session.ts';
 import { LiveObject } from '../state/live-object.ts';
-import { lineOwnersOf } from '../yaml/line-owners.ts';
+import { lineOwnersOf, ownersOf } from '../yaml/ownership.ts';
 import { objectText } from '../yaml/object-text.ts';
-import { ownersOf } from '../yaml/ownership.ts';
 import type { YamlEditor } from '../editor/yaml-editor.ts';
 
 interface ObjectViewProps {

@@ -4,6 +4,7 @@ import { DataTable } from '../components/data-table.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { RecentChanges } from '../components/recent-changes.tsx';
 import { WarningEvents } from '../components/warning-events.tsx';
+import { WhyButton } from '../components/why-button.tsx';
 import { formatPath } from '../api/resource-path.ts';
 import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
 import { hasHistory, useApp, usernameOf } from '../state/app.ts';
@@ -39,16 +40,12 @@ const sameness = ({ code, user, method, path }: RequestRecord): string => `${cod
 
 function RefusedRequests() {
   const app = useApp();
-  const { requestLog, pendingExplanation, router } = app;
+  const { requestLog } = app;
   const records = requestLog.version.value >= 0 ? requestLog.records : [];
   const isRefused = (record: RequestRecord): boolean => record.code >= 400 && record.code !== 404 && !isOwnRequest(record, usernameOf(app));
   // Clients ask again and again: the latest of each stands for all.
   const distinct = new Map(records.filter(isRefused).map((record) => [sameness(record), record]));
   const refused = [...distinct.values()].slice(-SHOWN).toReversed();
-  const explain = ({ method, path, query, user, message }: RequestRecord): void => {
-    pendingExplanation.value = { method, path, asUser: user, ...(query !== undefined && { query }), ...(message !== undefined && { message }) };
-    router.go('/explain');
-  };
   return (
     <DataTable<RequestRecord>
       title="Refused and failed requests"
@@ -68,14 +65,7 @@ function RefusedRequests() {
           ),
         },
         { name: 'User', of: ({ user }) => user },
-        {
-          name: 'Why',
-          of: (record) => (
-            <button type="button" onClick={() => explain(record)}>
-              Why?
-            </button>
-          ),
-        },
+        { name: 'Why', of: (record) => <WhyButton record={record} /> },
       ]}
     />
   );

@@ -4,6 +4,7 @@ import { CodeBadge } from '../components/code-badge.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { KubectlLine } from '../components/kubectl-line.tsx';
 import { Refused } from '../components/refused.tsx';
+import { WhyButton } from '../components/why-button.tsx';
 import { type RequestRecord, isOwnRequest, shortAgent } from '../server/activity.ts';
 import { formatMs } from '../server/series.ts';
 import { useApp, usernameOf } from '../state/app.ts';
@@ -82,12 +83,7 @@ const matches = ({ user, path, userAgent, verb, code, message = '' }: RequestRec
   search === '' || `${user} ${path} ${userAgent} ${verb} ${code} ${message}`.toLowerCase().includes(search);
 
 function RequestRow({ record }: { record: RequestRecord }) {
-  const { pendingExplanation, router } = useApp();
-  const { time, code, durationMs, verb, path, query = '', user, userAgent, isRunning, method, message } = record;
-  const explain = (): void => {
-    pendingExplanation.value = { method, path, query, asUser: user, ...(message !== undefined && { message }) };
-    router.go('/explain');
-  };
+  const { time, code, durationMs, verb, path, query = '', user, userAgent, isRunning, message } = record;
   return (
     <tr class={code >= 400 ? 'error-row' : undefined}>
       <td>{time.slice(11, 23)}</td>
@@ -102,13 +98,7 @@ function RequestRow({ record }: { record: RequestRecord }) {
       </td>
       <td title={user}>{user}</td>
       <td title={userAgent}>{shortAgent(userAgent)}</td>
-      <td>
-        {code >= 400 && (
-          <button type="button" onClick={explain}>
-            Why?
-          </button>
-        )}
-      </td>
+      <td>{code >= 400 && <WhyButton record={record} />}</td>
     </tr>
   );
 }

@@ -59,7 +59,6 @@ function Charts() {
     <div class="charts">
       <Chart
         title="Requests"
-        length={MAX_SAMPLES}
         format={perSecond}
         series={[
           { name: 'answered', values: seconds.map(({ succeeded }) => succeeded) },
@@ -69,7 +68,6 @@ function Charts() {
       />
       <Chart
         title="Latency"
-        length={MAX_SAMPLES}
         format={formatMs}
         series={[
           { name: 'median', values: seconds.map(({ p50Ms }) => p50Ms) },
@@ -78,7 +76,6 @@ function Charts() {
       />
       <Chart
         title="Event loop"
-        length={MAX_SAMPLES}
         format={formatMs}
         series={[
           { name: '99 %', values: samples.map(({ loopP99Ms }) => loopP99Ms) },
@@ -87,7 +84,6 @@ function Charts() {
       />
       <Chart
         title="Memory"
-        length={MAX_SAMPLES}
         format={formatBytes}
         unit={MEBIBYTE}
         series={[
@@ -95,18 +91,8 @@ function Charts() {
           { name: 'resident', values: samples.map(({ rssBytes }) => rssBytes) },
         ]}
       />
-      <Chart
-        title="CPU"
-        length={MAX_SAMPLES}
-        format={(value) => `${value.toFixed(0)} %`}
-        series={[{ name: 'of one core', values: samples.map(({ cpuPercent }) => cpuPercent) }]}
-      />
-      <Chart
-        title="In flight"
-        length={MAX_SAMPLES}
-        format={(value) => value.toFixed(0)}
-        series={[{ name: 'requests', values: samples.map(({ inFlight }) => inFlight) }]}
-      />
+      <Chart title="CPU" format={(value) => `${value.toFixed(0)} %`} series={[{ name: 'of one core', values: samples.map(({ cpuPercent }) => cpuPercent) }]} />
+      <Chart title="In flight" format={(value) => value.toFixed(0)} series={[{ name: 'requests', values: samples.map(({ inFlight }) => inFlight) }]} />
     </div>
   );
 }

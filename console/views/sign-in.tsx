@@ -37,7 +37,7 @@ export function SignIn() {
           value={token.value}
           onInput={(event) => (token.value = event.currentTarget.value)}
         />
-        <p class="hint">
+        <p class="muted">
           For example <code>kubectl create token default</code>
         </p>
         <button type="submit" class="primary" disabled={isBusy.value || token.value.trim() === ''}>
@@ -47,7 +47,7 @@ export function SignIn() {
         <button type="button" disabled={isBusy.value} onClick={() => void signIn({})}>
           Use the client certificate of this browser
         </button>
-        <p class="hint">
+        <p class="muted">
           <code>binnacle up</code> prints a link that signs you in by itself, once; <code>binnacle console</code> prints another. You see and do what your user
           may see and do.
         </p>

@@ -61,5 +61,5 @@ export function linePaths(text: string): (FieldPath | undefined)[] {
   return paths;
 }
 
-export const formatPath = (path: FieldPath): string =>
+export const fieldPathText = (path: FieldPath): string =>
   path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`), '');

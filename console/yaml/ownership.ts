@@ -1,5 +1,6 @@
 import type { ApiObject, FieldsV1, ManagedFields } from '../api/objects.ts';
-import type { FieldPath } from './object-text.ts';
+import type { LineOwner } from '../editor/owner-gutter.ts';
+import { type FieldPath, linePaths } from './object-text.ts';
 
 /** Somebody who set fields of an object, and when they did so last. */
 export interface FieldOwner {
@@ -56,3 +57,21 @@ const hasKeys = (item: unknown, keys: Record<string, unknown>): boolean =>
 const isDefault = (item: object, name: string, value: unknown): boolean => !(name in item) && name === 'protocol' && value === 'TCP';
 
 const isEmpty = (set: FieldsV1): boolean => Object.keys(set).length === 0;
+
+const COLORS = 4;
+
+/** Who owns which line of an object's text; the colours are those of the list beside it. */
+export function lineOwnersOf(object: ApiObject, text: string): (LineOwner | undefined)[] {
+  const owners = ownersOf(object);
+  return linePaths(text).map((path) => {
+    const found = path === undefined ? [] : ownersAt(object, owners, path);
+    if (found.length === 0) return undefined;
+    return {
+      name: found.map(({ manager }) => manager).join(', '),
+      title: found
+        .map(({ manager, operation, subresource, time }) => `${manager}: ${operation}${subresource === '' ? '' : ` of ${subresource}`}, ${time}`)
+        .join('\n'),
+      color: owners.indexOf(found[0]!) % COLORS,
+    };
+  });
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApiObject } from '../api/objects.ts';
 import { diffLines, hunksOf } from './line-diff.ts';
 import { changesBetween, mergeThreeWay } from './merge.ts';
-import { formatPath, linePaths, objectText, parseObject } from './object-text.ts';
+import { fieldPathText, linePaths, objectText, parseObject } from './object-text.ts';
 import { ownersAt, ownersOf } from './ownership.ts';
 
 const DEPLOYMENT: ApiObject = {
@@ -37,7 +37,7 @@ describe('an object as text', () => {
   });
 
   test('says of each line which field it begins', () => {
-    const paths = linePaths(text).map((path) => (path ? formatPath(path) : ''));
+    const paths = linePaths(text).map((path) => (path ? fieldPathText(path) : ''));
     expect(paths).toEqual([
       'apiVersion',
       'kind',

@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { bitString, der, integer, oid, sequence, set, utf8String } from '../encoding/der.ts';
-import { certificateApproval } from './certificate-approval.ts';
-import { certificateSigning } from './certificate-signing.ts';
+import { certificateApproval, certificateSigning } from './certificate-signers.ts';
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts';
 import { type TestEnvironment, type TestedWrite, admit, testEnvironment, writeOf } from './testing/attributes.ts';
 

@@ -3,7 +3,7 @@ import type { AdmissionAttributes } from '../registry/admission.ts';
 import { quote } from '../util/go-quote.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';
-import { maySignAs } from './signer-permission.ts';
+import { maySignAs } from './certificate-signers.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { equalJson } from '../encoding/json-equal.ts';
 

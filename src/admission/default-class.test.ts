@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PersistentVolumeClaim } from '../apis/facts/types/core-v1.ts';
 import type { Ingress } from '../apis/facts/types/networking-v1.ts';
-import { defaultIngressClass } from './default-ingress-class.ts';
-import { defaultStorageClass } from './default-storage-class.ts';
+import { defaultIngressClass, defaultStorageClass } from './default-class.ts';
 import { admit, environmentWith, testEnvironment, writeOf } from './testing/attributes.ts';
 
 const created = (name: string, creationTimestamp: string, annotation: string): object => ({

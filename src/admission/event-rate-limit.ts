@@ -2,6 +2,7 @@ import type { Event } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { aggregateMessage } from '../api/aggregate-message.ts';
 import { rateLimited } from '../api/errors.ts';
+import { TokenBucket } from '../util/token-bucket.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
 
 /** Whose events one limit counts together. */
@@ -32,26 +33,19 @@ export function eventRateLimit(limits: readonly EventLimit[], nowMs = () => perf
 
 /** Says why an event is one too many; of the keys the ones used last are remembered. */
 function enforcerOf({ type, qps, burst, cacheSize }: EventLimit, nowMs: () => number): (attributes: AdmissionAttributes) => string | undefined {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new Map<string, TokenBucket>();
   const maxKeys = cacheSize || DEFAULT_CACHE_SIZE;
   return (attributes) => {
     const key = keyOf(type, attributes);
     const now = nowMs();
-    const bucket = buckets.get(key) ?? { tokens: burst, filledAtMs: now };
+    const bucket = buckets.get(key) ?? new TokenBucket(qps, burst, now);
     buckets.delete(key);
     buckets.set(key, bucket);
     if (buckets.size > maxKeys) buckets.delete(buckets.keys().next().value!);
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAtMs) / 1000) * qps);
-    bucket.filledAtMs = now;
-    if (bucket.tokens < 1) return `limit reached on type ${type} for key ${key}`;
-    bucket.tokens--;
+    if (!bucket.hasOne(now)) return `limit reached on type ${type} for key ${key}`;
+    bucket.take(now);
     return undefined;
   };
-}
-
-interface Bucket {
-  tokens: number;
-  filledAtMs: number;
 }
 
 function keyOf(type: EventLimit['type'], { namespace, user, object }: AdmissionAttributes): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../apis/facts/types/core-v1.ts';
-import { alwaysDeny } from './always-deny.ts';
+import { alwaysDeny } from './always.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { clusterTrustBundleAttest } from './cluster-trust-bundle-attest.ts';
 import { denyServiceExternalIps } from './deny-service-external-ips.ts';

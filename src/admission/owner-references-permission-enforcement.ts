@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { type AuthorizationAttributes, type Decision, resourceAttributes } from '../api/authorization.ts';
 import { type OwnerReference, parseApiVersion } from '../api/api-object.ts';
 import { equalJson } from '../encoding/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
@@ -42,27 +42,11 @@ type Subject = Pick<AuthorizationAttributes, 'apiGroup' | 'apiVersion' | 'resour
 
 const ANYTHING: Subject = { apiGroup: '*', apiVersion: '*', resource: '*', namespace: '', name: '*' };
 
-const deletionOf = ({ user, group, version, resource, subresource, namespace, name }: AdmissionAttributes): AuthorizationAttributes => ({
-  user,
-  verb: 'delete',
-  isResourceRequest: true,
-  apiGroup: group,
-  apiVersion: version,
-  resource,
-  subresource,
-  namespace,
-  name,
-  path: '',
-});
+const deletionOf = ({ user, group, version, resource, subresource, namespace, name }: AdmissionAttributes): AuthorizationAttributes =>
+  resourceAttributes({ user, verb: 'delete', apiGroup: group, apiVersion: version, resource, subresource, namespace, name });
 
-const finalizing = ({ user }: AdmissionAttributes, subject: Subject): AuthorizationAttributes => ({
-  user,
-  verb: 'update',
-  isResourceRequest: true,
-  subresource: 'finalizers',
-  path: '',
-  ...subject,
-});
+const finalizing = ({ user }: AdmissionAttributes, subject: Subject): AuthorizationAttributes =>
+  resourceAttributes({ user, verb: 'update', subresource: 'finalizers', ...subject });
 
 function ownerOf(client: Client, attributes: AdmissionAttributes, { apiVersion, kind, name }: OwnerReference): Subject {
   const found = client.resources().find((resource) => resource.kind === kind && resource.apiVersions.includes(apiVersion));

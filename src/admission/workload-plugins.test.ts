@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jobValidation } from './job-validation.ts';
-import { podGroupProtection } from './pod-group-protection.ts';
-import { podGroupWorkloadExists } from './pod-group-workload-exists.ts';
+import { podGroupProtection, podGroupWorkloadExists } from './pod-groups.ts';
 import { type TestEnvironment, type TestedWrite, admit, testEnvironment, writeOf } from './testing/attributes.ts';
 
 const GROUP = 'scheduling.k8s.io';

@@ -12,7 +12,7 @@ export interface CustomVersions {
 
 export interface CustomApiServicesOptions {
   signal: AbortSignal;
-  /** Hears of failures; the next change tries again. */
+  /** Called with failures; the next change tries again. */
   report(error: Error): void;
   now(): Date;
 }

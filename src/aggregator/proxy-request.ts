@@ -23,7 +23,7 @@ export interface ProxyRequestOptions {
   headers?: OutgoingHttpHeaders;
   /** Until when all of an answer must have come; absent: the request's own deadline counts. */
   timeoutMs?: number;
-  /** Hears of the answer's status code. */
+  /** Called with the answer's status code. */
   onStatus?: (status: number) => void;
 }
 

@@ -55,7 +55,7 @@ export class RemoteApi {
   #tls: TlsTarget;
   #transport: Transport;
 
-  /** `service` has a `spec.service`. `onUnreachable` hears of requests that found nobody. */
+  /** `service` has a `spec.service`. `onUnreachable` is called with requests that found nobody. */
   constructor(service: APIService, environment: RemoteEnvironment, onUnreachable: (name: string) => void) {
     this.name = service.metadata.name!;
     this.group = service.spec.group ?? '';

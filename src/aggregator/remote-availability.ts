@@ -12,7 +12,7 @@ import { onAbort } from '../util/on-abort.ts';
 
 export interface RemoteAvailabilityOptions {
   signal: AbortSignal;
-  /** Hears of failures to write a status; they are tried again. */
+  /** Called with failures to write a status; they are tried again. */
   report(error: Error): void;
   now(): Date;
   /** Absent where nothing is counted. */

@@ -36,7 +36,7 @@ export interface AggregatorOptions {
   reachesServers: boolean;
   client: InProcessClient;
   metrics: MetricRegistry;
-  /** Hears of failures that are tried again. */
+  /** Called with failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
 }

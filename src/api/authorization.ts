@@ -20,6 +20,19 @@ export interface AuthorizationAttributes {
   labelSelector?: LabelSelector | undefined;
 }
 
+type AskedResource = Partial<AuthorizationAttributes> & Pick<AuthorizationAttributes, 'user' | 'verb' | 'apiGroup' | 'resource'>;
+
+/** A question about a resource: in any version, and about no name, namespace or subresource, unless it says otherwise. */
+export const resourceAttributes = (asked: AskedResource): AuthorizationAttributes => ({
+  isResourceRequest: true,
+  apiVersion: '*',
+  subresource: '',
+  namespace: '',
+  name: '',
+  path: '',
+  ...asked,
+});
+
 /** `noOpinion` leaves the answer to the next authorizer; from the last one it means no. `reason` is shown to the client. */
 export interface Decision {
   decision: 'allow' | 'deny' | 'noOpinion';

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { ignoringErrors, unionOfBackends } from './backend.ts';
-import { BatchingBackend, type BatchOptions, TokenBucket } from './batching.ts';
+import { TokenBucket } from '../util/token-bucket.ts';
+import { BatchingBackend, type BatchOptions } from './batching.ts';
 import { encodedSizeBytes } from './encode-event.ts';
 import { TestBackend, TestObserver, testEvent } from './testing.ts';
 import { truncating } from './truncating.ts';

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TokenBucket } from '../util/token-bucket.ts';
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import type { AuditEvent } from './event.ts';
 
@@ -14,8 +16,6 @@ export interface BatchOptions {
 }
 
 const BATCHES_A_TURN = 50;
-
-const sleepFor = (durationMs: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, durationMs));
 
 /**
  * Requests do not wait for their events, which go in batches (apiserver/plugin/pkg/audit/buffered).
@@ -40,8 +40,8 @@ export class BatchingBackend implements AuditBackend {
     this.#backend = backend;
     this.#options = options;
     this.#observer = observer;
-    this.#throttle = options.throttle && new TokenBucket(options.throttle.perSecond, options.throttle.burst);
-    this.#sleep = options.sleep ?? sleepFor;
+    this.#throttle = options.throttle && new TokenBucket(options.throttle.perSecond, options.throttle.burst, performance.now());
+    this.#sleep = options.sleep ?? sleep;
   }
 
   process(events: readonly AuditEvent[]): boolean {
@@ -87,7 +87,7 @@ export class BatchingBackend implements AuditBackend {
       // Requests go first: the one that filled the batch, and others in between.
       if (sent % BATCHES_A_TURN === 0) await new Promise(setImmediate);
       if (this.#inFlight.size >= maxInFlight) await Promise.race(this.#inFlight);
-      const waitMs = this.#throttle?.take() ?? 0;
+      const waitMs = this.#throttle?.take(performance.now()) ?? 0;
       if (waitMs > 0) await this.#sleep(waitMs);
       const batch = this.#queue.splice(0, maxBatchSize);
       if (this.#queue.length === 0 && !this.#isClosed) this.#isDue = false;
@@ -100,27 +100,5 @@ export class BatchingBackend implements AuditBackend {
     if (!(stored instanceof Promise)) return;
     const done = stored.finally(() => this.#inFlight.delete(done));
     this.#inFlight.add(done);
-  }
-}
-
-/** Lets so many through at once, and then so many a second (client-go/util/flowcontrol). */
-export class TokenBucket {
-  readonly #perMs: number;
-  readonly #burst: number;
-  #tokens: number;
-  #filledAtMs: number;
-
-  constructor(perSecond: number, burst: number, nowMs = performance.now()) {
-    this.#perMs = perSecond / 1000;
-    this.#burst = burst;
-    this.#tokens = burst;
-    this.#filledAtMs = nowMs;
-  }
-
-  /** Takes a token, if need be one that is still to come. Answers how long until then. */
-  take(nowMs = performance.now()): number {
-    this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#filledAtMs) * this.#perMs) - 1;
-    this.#filledAtMs = nowMs;
-    return Math.max(0, -this.#tokens / this.#perMs);
   }
 }

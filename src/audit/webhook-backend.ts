@@ -1,3 +1,4 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import { encodeEventList } from './encode-event.ts';
 import type { AuditEvent } from './event.ts';
@@ -18,8 +19,6 @@ export interface WebhookOptions {
 const TRIES = 5;
 const BACKOFF_FACTOR = 1.5;
 const JITTER = 0.2;
-
-const sleepFor = (durationMs: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, durationMs));
 
 /** Sends events as an EventList. Whatever goes wrong is tried again: hardly any error is a reason to lose them (apiserver/plugin/pkg/audit/webhook). */
 export function webhookBackend(receiver: EventReceiver, { initialBackoffMs, sleep = sleepFor }: WebhookOptions, observer: AuditObserver): AuditBackend {

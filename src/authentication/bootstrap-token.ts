@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import type { ApiObject } from '../api/api-object.ts';
-import { isSameSecret } from '../util/same-secret.ts';
+import { isSameSecret } from '../util/secrets.ts';
 import { parseTime } from '../util/time.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
@@ -34,7 +34,7 @@ export function bootstrapTokens(client: Client, now: () => Date): TokenAuthentic
 function userOf(secret: Secret, id: string, secretText: string, now: Date): Authentication | undefined {
   const valueOf = (key: string): string => Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
   if (secret.metadata.deletionTimestamp || secret.type !== SECRET_TYPE) return undefined;
-  if (!isSameSecret(Buffer.from(valueOf('token-secret')), Buffer.from(secretText)) || valueOf('token-id') !== id) return undefined;
+  if (!isSameSecret(Buffer.from(valueOf('token-secret')), secretText) || valueOf('token-id') !== id) return undefined;
   if (hasExpired(valueOf('expiration'), now) || valueOf('usage-bootstrap-authentication') !== 'true') return undefined;
   const extra = valueOf('auth-extra-groups');
   const groups = extra === '' ? [] : extra.split(',');

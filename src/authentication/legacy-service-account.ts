@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/api-object.ts';
 import { notFound } from '../api/errors.ts';
 import { ownValue } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
-import { isSameSecret } from '../util/same-secret.ts';
+import { isSameSecret } from '../util/secrets.ts';
 import { type User, serviceAccountGroups, serviceAccountOf } from '../api/user.ts';
 import { type ServiceAccountTokenOptions, sharedAudiences } from './service-account.ts';
 import { SignedTokens } from './signed-tokens.ts';
@@ -78,7 +78,7 @@ export class LegacyServiceAccountTokens implements TokenAuthenticator {
     const { namespace, secretName, accountName } = facts;
     const secret = await current<Secret>(client, 'secrets', namespace, secretName);
     if (!secret || secret.metadata.deletionTimestamp) throw new Error('Token has been invalidated');
-    if (!isSameSecret(Buffer.from(secret.data?.token ?? '', 'base64'), Buffer.from(token))) throw new Error("Token does not match server's copy");
+    if (!isSameSecret(Buffer.from(secret.data?.token ?? '', 'base64'), token)) throw new Error("Token does not match server's copy");
     const account = await current<ServiceAccount>(client, 'serviceaccounts', namespace, accountName);
     if (!account) throw notFound({ group: '', resource: 'serviceaccounts' }, accountName);
     const { deletionTimestamp, uid = '' } = account.metadata;

@@ -23,7 +23,7 @@ interface AbacPolicy {
 
 /**
  * `--authorization-policy-file`: one JSON object a line, `#` begins a comment (pkg/auth/authorizer/abac). Read once, at start. Throws where it cannot be
- * read or a line is no policy; `warn` hears of lines without a version.
+ * read or a line is no policy; `warn` is called with lines without a version.
  */
 export function loadAbacFile(path: string, warn: (message: string) => void): Authorizer {
   const policies: AbacPolicy[] = [];

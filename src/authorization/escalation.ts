@@ -2,6 +2,7 @@ import type { AdmissionController, AdmissionAttributes } from '../registry/admis
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { aggregateMessage } from '../api/aggregate-message.ts';
+import { resourceAttributes } from '../api/authorization.ts';
 import { forbidden, invalid } from '../api/errors.ts';
 import { FieldErrors } from '../api/field-errors.ts';
 import { quote } from '../util/go-quote.ts';
@@ -92,18 +93,7 @@ function mayBind(authorizer: Authorizer, user: User, roleRef: RoleRef, namespace
 }
 
 async function isAllowed(authorizer: Authorizer, user: User, verb: string, resource: string, namespace: string, name: string): Promise<boolean> {
-  const { decision } = await authorizer.authorize({
-    user,
-    verb,
-    isResourceRequest: true,
-    apiGroup: RBAC_GROUP,
-    apiVersion: '*',
-    resource,
-    subresource: '',
-    namespace,
-    name,
-    path: '',
-  });
+  const { decision } = await authorizer.authorize(resourceAttributes({ user, verb, apiGroup: RBAC_GROUP, resource, namespace, name }));
   return decision === 'allow';
 }
 

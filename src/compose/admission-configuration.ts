@@ -32,7 +32,7 @@ interface ReadingOptions {
   plugins: readonly string[];
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
-  /** Hears of what the file says in vain. */
+  /** Called with what the file says in vain. */
   warn(text: string): void;
 }
 

@@ -11,7 +11,6 @@ import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
 import { SIGNING_ALGORITHMS } from '../authentication/jwt.ts';
 import { JwtAuthenticators } from '../authentication/jwt-authenticators.ts';
 import { LegacyServiceAccountTokens } from '../authentication/legacy-service-account.ts';
-import { createLoopbackIdentity } from '../authentication/loopback.ts';
 import { type AuthenticationMetrics, registerAuthenticationMetrics } from '../authentication/metrics.ts';
 import type { PublicKeySource } from '../authentication/public-keys.ts';
 import type { RequestHeaderOptions } from '../authentication/request-header.ts';
@@ -25,13 +24,13 @@ import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authenticator } from '../server/authenticator.ts';
-import { registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Reloadable } from '../serving/certificates/reload.ts';
 import { summarize } from '../api/field-errors.ts';
 import type { Dial } from '../net/dial.ts';
 import { CommandError } from '../options/command-error.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import { observedReloads } from './config-reloads.ts';
 import type { Egress } from './egress.ts';
 import type { EgressName } from './egress-configuration.ts';
 import type { Logger } from './logger.ts';
@@ -103,10 +102,18 @@ function localTokens(
 ): TokenAuthenticator[] {
   const { apiAudiences } = options;
   const signed = { publicKeys, apiAudiences, client, now };
-  const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
+  const fromFile =
+    options.tokenAuthFile === ''
+      ? []
+      : [
+          withImplicitAudiences(
+            loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message)),
+            apiAudiences,
+          ),
+        ];
   const report = (error: unknown): void => logger.warn('The last use of a service account token could not be noted on its secret', { error });
   return [
-    ...[createLoopbackIdentity().tokens, ...fromFile].map((tokens) => withImplicitAudiences(tokens, apiAudiences)),
+    ...fromFile,
     new ServiceAccountTokens({ ...signed, metrics, issuers: options.serviceAccountIssuer }),
     new LegacyServiceAccountTokens({ ...signed, metrics, isLookedUp: options.serviceAccountLookup, report }),
     ...(options.enableBootstrapTokenAuth ? [withImplicitAudiences(bootstrapTokens(client, now), apiAudiences)] : []),
@@ -114,20 +121,11 @@ function localTokens(
 }
 
 function openConfigurationFile(options: CompletedOptions, compile: ExpressionCompiler, { logger, registry }: AuthenticationParts): Promise<AuthenticationFile> {
-  const reloads = registerConfigReloads(registry, 'authentication', serverId(options.featureGates));
   return openAuthenticationFile(options.authenticationConfig, {
     disallowedIssuers: options.serviceAccountIssuer,
     allowsEgressSelector: options.featureGates.isEnabled('StructuredAuthenticationConfigurationEgressSelector'),
     compile,
-    report(error) {
-      reloads.failed();
-      logger.error('The authentication configuration that changed cannot be used; the old one stays', { error });
-    },
-    onLoaded: (text) => reloads.loaded(text),
-    onReloaded(text) {
-      reloads.reloaded(text);
-      logger.info('Reloaded the authentication configuration');
-    },
+    ...observedReloads(registry, logger, 'authentication', serverId(options.featureGates)),
   });
 }
 

@@ -1,16 +1,16 @@
 import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import type { AuthorizationMode, AuthorizerConfiguration } from '../authorization/authorization-configuration.ts';
 import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
-import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
+import { noConditions } from '../authorization/match-conditions.ts';
 import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, createAuthorization, prepareAuthorizers } from '../authorization/modes.ts';
 import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
 import { withHistoryReaders } from '../history/api/history-access.ts';
-import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
 import type { MetricRegistry } from '../metrics/registry.ts';
 import type { Dial } from '../net/dial.ts';
 import type { AccessFiles } from './access.ts';
 import { CommandError } from '../options/command-error.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import { observedReloads } from './config-reloads.ts';
 import type { Foundation } from './foundation.ts';
 import type { Logger } from './logger.ts';
 import type { ObjectStores } from './object-stores.ts';
@@ -35,7 +35,10 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger,
     file =
       options.authorizationConfig === ''
         ? undefined
-        : await openFile(options.authorizationConfig, compile, logger, registerConfigReloads(registry, 'authorization', serverId(options.featureGates)));
+        : await openAuthorizationFile(options.authorizationConfig, {
+            compile,
+            ...observedReloads(registry, logger, 'authorization', serverId(options.featureGates)),
+          });
     const authorizers = file?.authorizers ?? options.authorizationMode.map((mode) => fromFlags(mode as AuthorizationMode, options));
     const filesOptions: AuthorizerFilesOptions = {
       policyFile: options.authorizationPolicyFile,
@@ -71,20 +74,6 @@ export function buildAuthorization(
   authorizers.follow(authorization);
   return authorization;
 }
-
-const openFile = (path: string, compile: ConditionCompiler, logger: Logger, reloads: ConfigReloads): Promise<AuthorizationFile> =>
-  openAuthorizationFile(path, {
-    compile,
-    report(error) {
-      reloads.failed();
-      logger.error('The authorization configuration that changed cannot be used; the old one stays', { error });
-    },
-    onLoaded: (text) => reloads.loaded(text),
-    onReloaded(text) {
-      reloads.reloaded(text);
-      logger.info('Reloaded the authorization configuration');
-    },
-  });
 
 const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
 

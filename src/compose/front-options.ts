@@ -64,6 +64,7 @@ export interface FrontParts {
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
   flowControl: FlowController | undefined;
+  /** Requests that have ended the process before; undefined where there is no supervisor. */
   refusedFingerprints: readonly string[] | undefined;
   testFilters: StandardFilterOptions['testFilters'];
   storageVersions: StandardFilterOptions['storageVersions'];

@@ -11,7 +11,7 @@ import { type HistoryApi, historyHandler } from '../history/api/history-handler.
 import { PastEntry } from '../history/api/past-cache.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from '../history/kept/history-database.ts';
 import { KeptHistory } from '../history/kept/kept-history.ts';
-import { SecretGuard, type SecretGuardOptions, type ValueSealer } from '../history/kept/secret-guard.ts';
+import { SecretGuard, type SecretGuardOptions, type ValueEncryption } from '../history/kept/secret-guard.ts';
 import { HISTORY_FOLDER } from '../history/kept/history-folder.ts';
 import { hashKeyIn, passingHashKey } from '../history/kept/hash-key.ts';
 import { AuthorLedger } from '../history/kept/author-ledger.ts';
@@ -59,7 +59,7 @@ export async function openHistory(foundation: Foundation, stored: StoredValues, 
     isSecret: (key) => key.startsWith(`${prefix}secrets/`),
     hashKey,
     decode: (_key, value) => secretCodec.toClientBytes(value, 0),
-    sealer: sealerOf(values.encryption, prefix),
+    encryption: valueEncryption(values.encryption, prefix),
   });
   const changes = registry.family('binnacle_history_changes_total').with();
   const pruned = registry.family('binnacle_history_pruned_changes_total').with();
@@ -108,19 +108,19 @@ async function openDatabase({ options }: Foundation): Promise<{ database: Histor
   return { database, hashKey: hashKeyIn(folder) };
 }
 
-function sealerOf(encryption: Encryption | undefined, prefix: string): ValueSealer | undefined {
+function valueEncryption(encryption: Encryption | undefined, prefix: string): ValueEncryption | undefined {
   if (!encryption) return undefined;
   const contextOf = (key: string) => {
     const resource = storedResource(key.slice(prefix.length));
     return { transformer: encryption.transformerFor(resource), context: { key, resource: qualifiedResource(resource) } };
   };
   return {
-    async seal(key, value) {
+    async encrypt(key, value) {
       const { transformer, context } = contextOf(key);
-      const sealed = await transformer.toStorage(value, context);
-      return sealed.subarray(0, ENCRYPTED_PREFIX.length).equals(ENCRYPTED_PREFIX) ? sealed : undefined;
+      const encrypted = await transformer.toStorage(value, context);
+      return encrypted.subarray(0, ENCRYPTED_PREFIX.length).equals(ENCRYPTED_PREFIX) ? encrypted : undefined;
     },
-    async open(key, value) {
+    async decrypt(key, value) {
       const { transformer, context } = contextOf(key);
       return (await transformer.fromStorage(value, context)).value;
     },
@@ -136,11 +136,11 @@ function serveHistory(
 ): Handler {
   const prefix = `${options.etcdPrefix}/`;
   const definition = changeDefinition(schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'));
-  const opened = async (key: string, value: Buffer, isSealed: boolean): Promise<Buffer> => (isSealed ? guard.open(key, value) : value);
+  const opened = async (key: string, value: Buffer, isEncrypted: boolean): Promise<Buffer> => (isEncrypted ? guard.decrypt(key, value) : value);
   const reading: HistoryApi['reading'] = {
     placeOf: (key) => storedObject(key.slice(prefix.length)),
-    clientBytes: async (key, { value, isSealed, revision }) =>
-      guard.isMasked(key) ? withResourceVersion(value, revision) : stores.clientBytes(key, await opened(key, value, isSealed), revision),
+    clientBytes: async (key, { value, isEncrypted, revision }) =>
+      guard.isMasked(key) ? withResourceVersion(value, revision) : stores.clientBytes(key, await opened(key, value, isEncrypted), revision),
   };
   const api: HistoryApi = {
     recording,
@@ -150,9 +150,9 @@ function serveHistory(
     authorizer,
     servers: () => servers.value,
     isRecorded: keeping!.keeps,
-    async entryOf(cache, key, { value, isSealed, revision }) {
+    async entryOf(cache, key, { value, isEncrypted, revision }) {
       if (guard.isMasked(key)) return new PastEntry(key, revision, withResourceVersion(value, revision));
-      return cache.entryAt(key, await opened(key, value, isSealed), revision);
+      return cache.entryAt(key, await opened(key, value, isEncrypted), revision);
     },
     shown: (entry) => (guard.isMasked(entry.key) ? new PastEntry(entry.key, entry.revision, guard.mask(entry.bytes, entry.revision)) : entry),
   };

@@ -1,4 +1,3 @@
-import type { Authorization } from '../authorization/modes.ts';
 import { type PreparedServer, prepareRun } from '../server/chain.ts';
 import { InspectorSessions } from '../server/debug/inspector-session.ts';
 import type { ProfiledServer } from '../server/debug/profile-pages.ts';
@@ -10,7 +9,7 @@ import { Closers } from './closers.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
-import { debugRoutes, frontOptions } from './front-options.ts';
+import { type FrontParts, debugRoutes, frontOptions } from './front-options.ts';
 import type { OpenHistory } from './history.ts';
 import { leaderElectionHooks } from './leader-election.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
@@ -75,20 +74,6 @@ export const createServer: ServerFactory = async (
   }
 };
 
-interface ChainParts {
-  foundation: Foundation;
-  access: AccessFiles;
-  objects: ObjectStores;
-  authorization: Authorization;
-  servers: CreatedServers;
-  peers: OpenPeers | undefined;
-  console: OpenConsole | undefined;
-  /** Requests that have ended the process before; undefined where there is no supervisor. */
-  refusedFingerprints: readonly string[] | undefined;
-  testFilters: FactorySettings['testFilters'];
-  storageVersions: StorageVersionRecorder | undefined;
-}
-
 /** StorageVersionAPI. Of several workers, each is the same server, and the first one records. */
 function recordStorageVersions({ client, worker, isEnabled, report, now }: Foundation, servers: CreatedServers): StorageVersionRecorder | undefined {
   if (!isEnabled('StorageVersionAPI') || !isEnabled('APIServerIdentity') || (worker && worker.settings.index > 0)) return undefined;
@@ -99,7 +84,7 @@ function recordStorageVersions({ client, worker, isEnabled, report, now }: Found
 }
 
 /** Auditing, tracing, priority and fairness and the other filters in front of the chain. */
-async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
+async function prepareFront(parts: Omit<FrontParts, 'auditing' | 'tracing' | 'flowControl' | 'profilers'>): Promise<PreparedServer> {
   const { foundation, objects, servers } = parts;
   const auditing = await openAuditing(foundation);
   const tracing = await openTracingIfAsked(foundation);

@@ -1,7 +1,7 @@
 import type { User } from '../api/user.ts';
 import { ALL_UNAUTHENTICATED, ANONYMOUS } from '../api/user.ts';
 import type { AuthenticatedRequest, Authentication, Authenticator } from '../server/authenticator.ts';
-import type { ConnectionInfo } from '../serving/exchange.ts';
+import { type ConnectionInfo, withoutConnection } from '../serving/exchange.ts';
 
 /**
  * What somebody has signed in with. It is shown to the server's authenticators again with every request of the session, which cache what they find as they
@@ -20,26 +20,18 @@ const TOKEN = /^[\x21-\x7e]+$/;
 
 /** Undefined where no header could carry it. */
 export const tokenCredentials = (token: string): Credentials | undefined =>
-  token.length <= MAX_TOKEN_CHARACTERS && TOKEN.test(token) ? { authorization: `Bearer ${token}`, connection: connectionOf([]) } : undefined;
+  token.length <= MAX_TOKEN_CHARACTERS && TOKEN.test(token) ? { authorization: `Bearer ${token}`, connection: withoutConnection([]) } : undefined;
 
 export const certificateCredentials = (peerCertificates: readonly Buffer[]): Credentials => ({
   authorization: undefined,
-  connection: connectionOf(peerCertificates),
+  connection: withoutConnection(peerCertificates),
 });
 
 /** Those of a request itself: its header, and else its connection's certificate. A front proxy's word cannot be shown again. */
 export function credentialsOf({ exchange }: AuthenticatedRequest): Credentials {
   const { authorization } = exchange.headers;
-  return authorization === undefined ? certificateCredentials(exchange.connection.peerCertificates) : { authorization, connection: connectionOf([]) };
+  return authorization === undefined ? certificateCredentials(exchange.connection.peerCertificates) : { authorization, connection: withoutConnection([]) };
 }
-
-const connectionOf = (peerCertificates: readonly Buffer[]): ConnectionInfo => ({
-  peerCertificates,
-  requestClose() {},
-  destroy() {},
-  holdBack: () => false,
-  readOn() {},
-});
 
 type Found = Authentication | undefined;
 

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { Rehearse } from '../server/rehearsal.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
-import { CapturedExchange, type CapturedRequest } from './captured-exchange.ts';
+import { CapturedExchange, type CapturedRequest } from '../serving/captured-exchange.ts';
 import { Explanation } from './explanation.ts';
 
 /** What one authorizer says; `src/authorization/` has the type. */
@@ -209,10 +209,10 @@ interface Response {
   isWhole: boolean;
 }
 
-function responseOf({ answer, answerHeaders }: CapturedExchange): Response {
+function responseOf({ answer, responseHeaders }: CapturedExchange): Response {
   const { bytes, isWhole } = answer;
   const text = bytes.toString();
-  if (!isWhole || !String(answerHeaders['content-type'] ?? '').startsWith('application/json'))
+  if (!isWhole || !String(responseHeaders['content-type'] ?? '').startsWith('application/json'))
     return { body: text, message: text.trim() || undefined, isWhole };
   const body = parseJson(bytes);
   const message = isJsonObject(body) && body['kind'] === 'Status' && typeof body['message'] === 'string' ? body['message'] : undefined;

@@ -1,7 +1,7 @@
 import type { AuthenticatedRequest, Authentication, Authenticator } from '../server/authenticator.ts';
 import { authenticated } from './credentials.ts';
 import { CSRF_HEADER, takeCookie } from './cookie.ts';
-import { isSame } from './secrets.ts';
+import { isSameSecret } from '../util/secrets.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 type Found = Authentication | undefined;
@@ -19,7 +19,8 @@ export function sessionAuthenticator(inner: Authenticator, sessions: Sessions, c
       const { id, csrfToken } = takeCookie(headers, cookieName());
       if (id === undefined || csrfToken === undefined || !isOwnPage) return inner.authenticate(request);
       const session = sessions.find(id);
-      if (!session || !isSame(session.csrfToken, csrfToken)) throw new Error('the session of the console is unknown, or its token is not the one');
+      if (!session || !isSameSecret(Buffer.from(session.csrfToken), csrfToken))
+        throw new Error('the session of the console is unknown, or its token is not the one');
       return userOf(inner, sessions, session, request);
     },
   };

@@ -6,7 +6,7 @@ import type { FrontAuditing } from '../server/filters/standard-filters.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
 import { cookieOf, expiredCookie, takeCookie } from './cookie.ts';
 import { type Credentials, authenticated, certificateCredentials, credentialsOf, tokenCredentials } from './credentials.ts';
-import { isSame } from './secrets.ts';
+import { isSameSecret } from '../util/secrets.ts';
 import { isFromOwnPage, userOf } from './session-authenticator.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { SignInLimit } from './sign-in-limit.ts';
@@ -96,7 +96,7 @@ export class SessionEndpoint {
     const isOwnPage = isFromOwnPage(request);
     const { id, csrfToken } = takeCookie(request.exchange.headers, this.#options.cookieName());
     const session = id === undefined || !isOwnPage ? undefined : this.#options.sessions.find(id);
-    return session && needsToken && (csrfToken === undefined || !isSame(session.csrfToken, csrfToken)) ? undefined : session;
+    return session && needsToken && (csrfToken === undefined || !isSameSecret(Buffer.from(session.csrfToken), csrfToken)) ? undefined : session;
   }
 
   async #userOf(request: IncomingRequest, session: Session | undefined): Promise<User> {

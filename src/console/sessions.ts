@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../util/clock.ts';
 import type { Credentials } from './credentials.ts';
-import { SecretTable, newSecret } from './secrets.ts';
+import { SecretTable, newSecret } from '../util/secrets.ts';
 
 export interface Session {
   readonly credentials: Credentials;

@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock.ts';
+import { TokenBucket } from '../util/token-bucket.ts';
 
 /** So many attempts may fail at once, and so many more each second. */
 const ADDRESS = { burst: 10, perSecond: 0.5 };
@@ -6,46 +7,34 @@ const ALL = { burst: 100, perSecond: 10 };
 /** Beyond it, the address that failed the longest ago is forgotten: the limit of all still holds. */
 const MAX_ADDRESSES = 1_000;
 
-interface Bucket {
-  left: number;
-  atMs: number;
-}
-
 /** How often signing in may fail: authenticators may ask others, and nobody is to guess at the server's cost. */
 export class SignInLimit {
   readonly #clock: Clock;
-  readonly #all: Bucket;
-  readonly #byAddress = new Map<string, Bucket>();
+  readonly #all: TokenBucket;
+  readonly #byAddress = new Map<string, TokenBucket>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#all = { left: ALL.burst, atMs: clock.now() };
+    this.#all = new TokenBucket(ALL.perSecond, ALL.burst, clock.now());
   }
 
   /** Takes an attempt, which a success gives back. False: there is none left. */
   take(address: string): boolean {
-    const ofAddress = this.#bucketOf(networkOf(address));
-    if (this.#refilled(ofAddress, ADDRESS) < 1 || this.#refilled(this.#all, ALL) < 1) return false;
-    ofAddress.left--;
-    this.#all.left--;
+    const nowMs = this.#clock.now();
+    const buckets = [this.#bucketOf(address), this.#all];
+    if (!buckets.every((bucket) => bucket.hasOne(nowMs))) return false;
+    for (const bucket of buckets) bucket.take(nowMs);
     return true;
   }
 
   giveBack(address: string): void {
-    const ofAddress = this.#bucketOf(networkOf(address));
-    ofAddress.left = Math.min(ADDRESS.burst, ofAddress.left + 1);
-    this.#all.left = Math.min(ALL.burst, this.#all.left + 1);
+    this.#bucketOf(address).giveBack();
+    this.#all.giveBack();
   }
 
-  #refilled(bucket: Bucket, { burst, perSecond }: typeof ALL): number {
-    const nowMs = this.#clock.now();
-    bucket.left = Math.min(burst, bucket.left + (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond);
-    bucket.atMs = nowMs;
-    return bucket.left;
-  }
-
-  #bucketOf(network: string): Bucket {
-    const bucket = this.#byAddress.get(network) ?? { left: ADDRESS.burst, atMs: this.#clock.now() };
+  #bucketOf(address: string): TokenBucket {
+    const network = networkOf(address);
+    const bucket = this.#byAddress.get(network) ?? new TokenBucket(ADDRESS.perSecond, ADDRESS.burst, this.#clock.now());
     this.#byAddress.delete(network);
     this.#byAddress.set(network, bucket);
     if (this.#byAddress.size > MAX_ADDRESSES) this.#byAddress.delete(this.#byAddress.keys().next().value!);

@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts';
 export interface ControllerOptions {
   /** Ends the controller; what it has begun may still finish. */
   signal: AbortSignal;
-  /** Hears of failures that are tried again. */
+  /** Called with failures that are tried again. */
   report(error: Error): void;
   now(): Date;
   /** What later times are waited for with; the machine's where absent. */

@@ -1,5 +1,6 @@
 import type { DeleteOptions } from '../registry/store.ts';
 import { apiVersionOf } from '../api/api-object.ts';
+import { resourceAttributes } from '../api/authorization.ts';
 import { forbidden, internalError } from '../api/errors.ts';
 import { recordDeleteOptions } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
@@ -45,8 +46,8 @@ async function authorizeUnsafe(request: ServerRequest, { environment, served }: 
   const refused = (why: string): Error => forbidden({ group: apiGroup, resource }, name, why);
   if (subresource !== '') throw refused(`${UNSAFE_OPTION} delete option is not allowed on a subresource or non-resource request`);
   const verb = 'unsafe-delete-ignore-read-errors';
-  const what = { isResourceRequest: true, apiGroup, apiVersion: served.version, resource, subresource, namespace, name, path: '' };
-  const { decision, reason, error } = await environment.unsafeDeletes!.authorize({ user: request.user, verb, ...what });
+  const asked = resourceAttributes({ user: request.user, verb, apiGroup, apiVersion: served.version, resource, namespace, name });
+  const { decision, reason, error } = await environment.unsafeDeletes!.authorize(asked);
   if (decision === 'allow') return;
   throw refused(error === undefined ? `not permitted to do "${verb}", reason: ${reason}` : `error while checking permission for "${verb}", ${error}`);
 }

@@ -178,7 +178,7 @@ export class FakeExchange implements Exchange {
   readonly headers: Record<string, string>;
   readonly httpVersion = '1.1';
   readonly remoteAddress = '127.0.0.1';
-  readonly connection = { peerCertificates: [], requestClose() {}, destroy() {}, holdBack: () => true, readOn() {} };
+  readonly connection = { peerCertificates: [], requestClose() {}, destroy() {}, pauseReading: () => true, resumeReading() {} };
   isClosed = false;
   status = 0;
   answerHeaders: ResponseHeaders = {};

@@ -1,14 +1,6 @@
 import { type Approval, approvalOf, isProtectedGroup } from '../apis/apiextensions/approval.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
-import {
-  type DefinitionClient,
-  type DefinitionControllerOptions,
-  findDefinitionCondition,
-  followDefinitions,
-  isSameCondition,
-  setDefinitionCondition,
-  updateStatus,
-} from './definition-conditions.ts';
+import { type DefinitionClient, type DefinitionControllerOptions, followDefinitions, keepCondition } from './definition-conditions.ts';
 
 const TYPE = 'KubernetesAPIApprovalPolicyConformant';
 
@@ -25,25 +17,14 @@ export function keepApproval(definitions: DefinitionClient, options: DefinitionC
     definitions,
     async (name) => {
       const current = definitions.informer.get('', name);
-      if (!current || isSame(current)) return;
-      await updateStatus(definitions, name, (definition) => {
-        if (isSame(definition)) return false;
-        setDefinitionCondition(definition, conditionFor(definition)!, options.now());
-        return true;
-      });
+      // A group never changes, so that a condition never has to go.
+      if (current && isProtectedGroup(current.spec.group)) await keepCondition(definitions, current, TYPE, conditionFor, options.now());
     },
     options,
   );
 }
 
-function isSame(definition: CustomResourceDefinition): boolean {
-  const wanted = conditionFor(definition);
-  // A group never changes, so that a condition never has to go.
-  return wanted === undefined || isSameCondition(findDefinitionCondition(definition, TYPE), { ...wanted, lastTransitionTime: null });
-}
-
-function conditionFor({ metadata, spec }: CustomResourceDefinition): { type: string; status: string; reason: string; message: string } | undefined {
-  if (!isProtectedGroup(spec.group)) return undefined;
+function conditionFor({ metadata }: CustomResourceDefinition): { status: string; reason: string; message: string } {
   const { state, reason } = approvalOf(metadata.annotations);
-  return { type: TYPE, ...OUTCOMES[state], message: reason };
+  return { ...OUTCOMES[state], message: reason };
 }

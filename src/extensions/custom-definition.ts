@@ -27,7 +27,7 @@ export interface CustomParts {
   metadata(): ObjectSchema;
   scale(): ObjectSchema;
   compileRules: CompileRules;
-  /** Hears how long updates were compared with what was there before. */
+  /** Called with how long updates were compared with what was there before. */
   onRatcheted(durationMs: number): void;
   /** The definition itself, as long as it is served: its schemas are not kept until they are used. */
   read(): CustomResourceDefinition | undefined;

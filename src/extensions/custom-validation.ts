@@ -19,7 +19,7 @@ export interface VersionRules {
   scale: CustomResourceSubresourceScale | undefined;
   /** Asked for once per object. */
   validations(): ValidationRules | undefined;
-  /** Hears how long an update was compared with what was there before. */
+  /** Called with how long an update was compared with what was there before. */
   onRatcheted(durationMs: number): void;
 }
 

@@ -8,7 +8,7 @@ import { onAbort } from '../util/on-abort.ts';
 export interface DefinitionControllerOptions {
   /** Ends the controller. */
   signal: AbortSignal;
-  /** Hears of failures; the next change of the definition tries again. */
+  /** Called with failures; the next change of the definition tries again. */
   report(error: Error): void;
   now(): Date;
 }
@@ -21,7 +21,9 @@ export const findDefinitionCondition = ({ status }: CustomResourceDefinition, ty
 
 export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean => findDefinitionCondition(definition, type)?.status === 'True';
 
-export const isSameCondition = (a: Condition | undefined, b: Condition | undefined): boolean =>
+type Outcome = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+export const isSameCondition = (a: Outcome | undefined, b: Outcome | undefined): boolean =>
   a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
 
 /** Writes the condition in the place of the one of its type. Its time changes with its status only. */
@@ -32,10 +34,6 @@ export function setDefinitionCondition({ status }: CustomResourceDefinition, con
   const lastTransitionTime = old?.lastTransitionTime && old.status === condition.status ? old.lastTransitionTime : timeOf(now);
   const entry = { ...condition, lastTransitionTime };
   status.conditions = old ? conditions.with(index, entry) : [...conditions, entry];
-}
-
-export function removeCondition({ status }: CustomResourceDefinition, type: string): void {
-  status.conditions = (status.conditions ?? []).filter((condition) => condition.type !== type);
 }
 
 /**
@@ -57,6 +55,25 @@ export async function followDefinitions(
   onAbort(signal, stop);
   for (const { metadata } of definitions.informer.list('')) enqueue(metadata.name!, undefined);
   await last;
+}
+
+/** Brings the condition of a type to what the definition should have; undefined: none. */
+export async function keepCondition(
+  definitions: DefinitionClient,
+  current: CustomResourceDefinition,
+  type: string,
+  outcomeOf: (definition: CustomResourceDefinition) => Outcome | undefined,
+  now: Date,
+): Promise<void> {
+  const isKept = (definition: CustomResourceDefinition): boolean => isSameCondition(findDefinitionCondition(definition, type), outcomeOf(definition));
+  if (isKept(current)) return;
+  await updateStatus(definitions, current.metadata.name!, (definition) => {
+    if (isKept(definition)) return false;
+    const outcome = outcomeOf(definition);
+    if (outcome) setDefinitionCondition(definition, { type, ...outcome }, now);
+    else definition.status.conditions = definition.status.conditions!.filter((condition) => condition.type !== type);
+    return true;
+  });
 }
 
 /** Changes the status unless the definition has gone. `change` answers false where there is nothing to do. */

@@ -28,10 +28,9 @@ export function keepEstablished(definitions: DefinitionClient, options: Definiti
       const current = definitions.informer.get('', name);
       if (!current || !isDue(current)) return;
       await updateStatus(definitions, name, (definition) => {
-        const condition = conditionFor(definition);
-        if (!isDue(definition) || isSameCondition(findDefinitionCondition(definition, condition.type), { ...condition, lastTransitionTime: null }))
-          return false;
-        setDefinitionCondition(definition, condition, options.now());
+        const outcome = establishedOutcome(definition);
+        if (!isDue(definition) || isSameCondition(findDefinitionCondition(definition, 'Established'), outcome)) return false;
+        setDefinitionCondition(definition, { type: 'Established', ...outcome }, options.now());
         return true;
       });
     },
@@ -40,11 +39,6 @@ export function keepEstablished(definitions: DefinitionClient, options: Definiti
 }
 
 const isDue = (definition: CustomResourceDefinition): boolean => isConditionTrue(definition, 'NamesAccepted') && !isConditionTrue(definition, 'Established');
-
-const conditionFor = (definition: CustomResourceDefinition): { type: string } & ConditionOutcome => ({
-  type: 'Established',
-  ...establishedOutcome(definition),
-});
 
 export function establishedOutcome({ spec }: CustomResourceDefinition): ConditionOutcome {
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';

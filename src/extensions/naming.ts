@@ -48,10 +48,9 @@ async function syncNames(definitions: DefinitionClient, name: string, all: Accep
   if (!current || equalJson(current.spec.names, current.status.acceptedNames)) return;
   await updateStatus(definitions, name, (definition) => {
     const { names, accepted } = decideNames(definition, all);
-    const condition = { type: 'NamesAccepted', lastTransitionTime: null, ...accepted };
-    if (equalJson(definition.status.acceptedNames, names) && isSameCondition(findDefinitionCondition(definition, 'NamesAccepted'), condition)) return false;
+    if (equalJson(definition.status.acceptedNames, names) && isSameCondition(findDefinitionCondition(definition, 'NamesAccepted'), accepted)) return false;
     definition.status.acceptedNames = names;
-    setDefinitionCondition(definition, condition, now());
+    setDefinitionCondition(definition, { type: 'NamesAccepted', ...accepted }, now());
     setDefinitionCondition(definition, { type: 'Established', ...establishedAfter(definition, accepted) }, now());
     return true;
   });

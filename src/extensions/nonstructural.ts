@@ -1,16 +1,7 @@
 import { structuralErrors, structuralProblem } from '../apis/apiextensions/structural.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import { FieldErrors, summarize } from '../api/field-errors.ts';
-import {
-  type DefinitionClient,
-  type DefinitionControllerOptions,
-  findDefinitionCondition,
-  followDefinitions,
-  isSameCondition,
-  removeCondition,
-  setDefinitionCondition,
-  updateStatus,
-} from './definition-conditions.ts';
+import { type DefinitionClient, type DefinitionControllerOptions, followDefinitions, keepCondition } from './definition-conditions.ts';
 
 const TYPE = 'NonStructuralSchema';
 
@@ -30,34 +21,21 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
       if (generation <= (seen ?? -1)) return;
       seenGenerations.set(name, generation);
       // Those of an earlier life of the server were validated then; doing it again would delay the start.
-      if ((seen === undefined && wasThere.has(name)) || isSame(current)) return;
-      await updateStatus(definitions, name, (definition) => {
-        if (isSame(definition)) return false;
-        const condition = conditionFor(definition);
-        if (condition) setDefinitionCondition(definition, condition, options.now());
-        else removeCondition(definition, TYPE);
-        return true;
-      });
+      if (seen !== undefined || !wasThere.has(name)) await keepCondition(definitions, current, TYPE, conditionFor, options.now());
     },
     options,
   );
 }
 
-function isSame(definition: CustomResourceDefinition): boolean {
-  const wanted = conditionFor(definition);
-  const found = findDefinitionCondition(definition, TYPE);
-  return isSameCondition(wanted && { ...wanted, lastTransitionTime: null }, found);
-}
-
-function conditionFor({ spec }: CustomResourceDefinition): { type: string; status: string; reason: string; message: string } | undefined {
+function conditionFor({ spec }: CustomResourceDefinition): { status: string; reason: string; message: string } | undefined {
   const errors = new FieldErrors();
   if (spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, 'must be false');
   for (const [index, { name, schema }] of (spec.versions ?? []).entries()) {
     if (!schema?.openAPIV3Schema) continue;
     const problem = structuralProblem(schema.openAPIV3Schema);
     if (problem !== undefined)
-      return { type: TYPE, status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
+      return { status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
     errors.list.push(...structuralErrors(schema.openAPIV3Schema, errors.at('spec', 'versions').index(index).at('schema', 'openAPIV3Schema')));
   }
-  return errors.isEmpty ? undefined : { type: TYPE, status: 'True', reason: 'Violations', message: summarize(errors.list) };
+  return errors.isEmpty ? undefined : { status: 'True', reason: 'Violations', message: summarize(errors.list) };
 }

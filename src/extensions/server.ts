@@ -34,7 +34,7 @@ export interface ExtensionsOptions {
   isSingleWriter: boolean;
   /** Where the definitions are those of another server, at another time. */
   replayed?: ReplayedDefinitions | undefined;
-  /** Hears of failures that are tried again. */
+  /** Called with failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../encoding/json.ts';
 import { parseYaml } from '../encoding/yaml.ts';
-import type { InjectedFault } from './faults.ts';
-import { FaultInjector } from './injector.ts';
+import { type InjectedFault, FaultInjector } from './injector.ts';
 import { type FaultRule, faultRuleError } from './rule.ts';
 
 /** Makes the rules of `--fault-config-file`: YAML or JSON with a list `rules`. Throws an Error of one line that says what is wrong with the file. */

@@ -62,7 +62,7 @@ export class FlowController implements FlowControl {
     this.#turn = new Turn(this.#clock, {
       onNext: () => this.#dispatchAll(),
       onOver: () => {
-        for (const { queues } of this.#levels.values()) queues.readOn();
+        for (const { queues } of this.#levels.values()) queues.resumeReading();
       },
     });
     this.#serverSeats = options.serverSeats;

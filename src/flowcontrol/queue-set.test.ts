@@ -14,7 +14,7 @@ const INFO = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/b');
 
 function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 } = {}) {
   const clock = new FakeFlowClock();
-  const turn = new Turn(clock, { onNext: () => level.queues.dispatch(), onOver: () => level.queues.readOn() });
+  const turn = new Turn(clock, { onNext: () => level.queues.dispatch(), onOver: () => level.queues.resumeReading() });
   const metrics = new FlowMetrics(new MetricRegistry(), () => [], { nowMs: () => 0, limits: { readOnly: 1, mutating: 1 } });
   const level: PriorityLevel = new PriorityLevel(
     {
@@ -196,11 +196,11 @@ describe('connections that bring more than the thread can serve', () => {
     ask(count: number): void {
       for (let asked = 0; asked < count && !this.isHeldBack; asked++) this.tickets.push(this.#arrive(this));
     }
-    holdBack(): boolean {
+    pauseReading(): boolean {
       if (this.isHeldBack) return false;
       return (this.isHeldBack = true);
     }
-    readOn(): void {
+    resumeReading(): void {
       this.isHeldBack = false;
       this.ask(100);
     }

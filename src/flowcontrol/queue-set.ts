@@ -232,22 +232,22 @@ export class QueueSet {
     stats.enqueued(queue.waiting.length);
     this.#noteDemand(nowMs);
     this.dispatch();
-    if (this.#isHeldByThread && this.#turn.isAwaited && ticket.state === 'waiting') this.#holdBack(ticket, queue);
+    if (this.#isHeldByThread && this.#turn.isAwaited && ticket.state === 'waiting') this.#pauseReading(ticket, queue);
   }
 
   /** Only while it is the thread that they wait for: how many wait for seats is for the queues to bound, and to refuse. */
-  #holdBack({ holder }: Ticket, queue: Queue): void {
+  #pauseReading({ holder }: Ticket, queue: Queue): void {
     const connection = holder.exchange?.connection;
-    if (connection === undefined || queue.waiting.length < MAX_READ_AHEAD || !connection.holdBack()) return;
-    queue.heldBack.push(connection);
+    if (connection === undefined || queue.waiting.length < MAX_READ_AHEAD || !connection.pauseReading()) return;
+    queue.paused.push(connection);
     this.#crowded.add(queue);
   }
 
   /** Reads on what was held back, as far as there is room now. */
-  readOn(): void {
+  resumeReading(): void {
     for (const queue of this.#crowded) {
-      while (queue.heldBack.length > 0 && (!this.#turn.isAwaited || queue.waiting.length < MAX_READ_AHEAD)) queue.heldBack.shift()!.readOn();
-      if (queue.heldBack.length === 0) this.#crowded.delete(queue);
+      while (queue.paused.length > 0 && (!this.#turn.isAwaited || queue.waiting.length < MAX_READ_AHEAD)) queue.paused.shift()!.resumeReading();
+      if (queue.paused.length === 0) this.#crowded.delete(queue);
     }
   }
 

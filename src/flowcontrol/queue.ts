@@ -4,7 +4,7 @@ import type { HeldConnection, Ticket } from './ticket.ts';
 export class Queue {
   readonly waiting: Ticket[] = [];
   /** Left unread until fewer wait, the first first. */
-  readonly heldBack: HeldConnection[] = [];
+  readonly paused: HeldConnection[] = [];
   /** The virtual time at which its oldest ticket would start. */
   nextDispatchR = 0;
   executing = 0;

@@ -1,5 +1,5 @@
 /** One level's part in sharing out the server's seats. `lower <= target`, `lower <= upper`. */
-export interface SeatDemand {
+export interface AllocationItem {
   lower: number;
   upper: number;
   target: number;
@@ -22,7 +22,7 @@ const ROUNDING = 1e-7;
  *     seats(f) = Σ clamp(f·target, lower, upper) grows with f, in straight pieces that bend where a level meets a bound:
  *     walk along the bends until the sum is reached.
  */
-export function allocateSeats(total: number, demands: readonly SeatDemand[]): Allocation | undefined {
+export function allocateSeats(total: number, demands: readonly AllocationItem[]): Allocation | undefined {
   const targets = demands.map(({ target }) => Math.max(target, LEAST_TARGET));
   const seatsAt = (fraction: number): number[] => demands.map(({ lower, upper }, i) => Math.max(lower, Math.min(upper, fraction * targets[i]!)));
   const bends = [...new Set(demands.flatMap(({ lower, upper }, i) => [lower / targets[i]!, upper / targets[i]!]))].toSorted((a, b) => a - b);

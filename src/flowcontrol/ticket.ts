@@ -17,7 +17,7 @@ export interface TicketHolder {
   readonly exchange?: { readonly connection: HeldConnection };
 }
 
-export type HeldConnection = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
+export type HeldConnection = Pick<ConnectionInfo, 'pauseReading' | 'resumeReading'>;
 
 /**
  * One request's way through a queue set.

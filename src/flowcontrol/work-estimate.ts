@@ -43,7 +43,7 @@ const MAX_OBJECT_BYTES = 1_500_000;
 const WATCHES_PER_SEAT = 10;
 const EVENT_MS = 5;
 
-/** `onWatches` hears how many watches a write would wake. `maxSeats` is the most that the level gives one request; 0 where it does not say (apiserver/pkg/util/flowcontrol/request). */
+/** `onWatches` is called with how many watches a write would wake. `maxSeats` is the most that the level gives one request; 0 where it does not say (apiserver/pkg/util/flowcontrol/request). */
 export function estimateWork(
   request: EstimatedRequest,
   maxSeats: number,

@@ -1,20 +1,10 @@
 import type { JsonObject } from '../encoding/json-types.ts';
-import { ApiTimeline, atOf, objectsOf } from './api-timeline.ts';
+import { atOf, objectsOf, readApiTimeline } from './api-timeline.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
 import { discoverResources, pathOf } from './cluster-resources.ts';
 import { type RecordedResource, keyOf } from './flight-format.ts';
-import type {
-  ChangeAuthor,
-  ChangeQuery,
-  ChangedField,
-  ChangeVersions,
-  HistorySource,
-  Moment,
-  ObjectChange,
-  RecordedObject,
-  Timeline,
-} from './history-source.ts';
-import { listOf, memberOf, textOf } from './json-fields.ts';
+import type { ChangeQuery, HistorySource, Moment, ObjectChange, RecordedObject, Timeline } from './history-source.ts';
+import { listOf, memberOf, textOf, textsOf, versionOf } from './json-fields.ts';
 import { filterOf, isNamed } from './resource-choice.ts';
 
 const ROOT = '/apis/history.binnacle.dev/v1alpha1';
@@ -57,10 +47,9 @@ export class ApiHistory implements HistorySource {
     let version = '';
     do {
       const list = await this.#client.get(`${ROOT}/changes?${parameters}`);
-      const metadata = memberOf(list, 'metadata');
       for (const item of listOf(list['items'])) yield await this.#changeOf(item);
-      version = textOf(metadata['resourceVersion']);
-      parameters.set('continue', textOf(metadata['continue']));
+      version = versionOf(list);
+      parameters.set('continue', textOf(memberOf(list, 'metadata')['continue']));
     } while (parameters.get('continue') !== '');
     if (follow) yield* this.#follow(selector, version, follow);
   }
@@ -87,7 +76,7 @@ export class ApiHistory implements HistorySource {
   }
 
   timelineAt(moment: Moment): Promise<Timeline> {
-    return ApiTimeline.read(this.#client, this, moment, {
+    return readApiTimeline(this.#client, this, moment, {
       resources: () => this.#discovered(),
       listAt: (resource, at) => this.#client.get(objectsPath(pathOf(resource), at)),
     });
@@ -114,7 +103,7 @@ export class ApiHistory implements HistorySource {
       try {
         for await (const { type, object } of this.#client.watch(`${ROOT}/changes?${parameters}`, signal)) {
           if (type === 'ERROR') throw new ClusterError(textOf(object['message']), Number(object['code'] ?? GONE));
-          version = textOf(memberOf(object, 'metadata')['resourceVersion']) || version;
+          version = versionOf(object) || version;
           if (type === 'ADDED') yield await this.#changeOf(object);
         }
       } catch (error) {
@@ -140,7 +129,7 @@ export class ApiHistory implements HistorySource {
 
   async #changeOf(item: JsonObject): Promise<ObjectChange> {
     const resource = await this.#resourceOf(memberOf(item, 'object'));
-    return new ApiChange(item, resource, (key, at) => this.#objectAt(resource, key, at));
+    return objectChange(item, resource, (key, at) => this.#objectAt(resource, key, at));
   }
 
   /** In the version in which it is kept, in which the paths of its fields are. */
@@ -166,69 +155,42 @@ export class ApiHistory implements HistorySource {
 
 const objectsPath = (path: string, at: string): string => `${ROOT}/objects${path}?at=${encodeURIComponent(at)}`;
 
-class ApiChange implements ObjectChange {
-  readonly #item: JsonObject;
-  readonly #objectAt: (key: string, at: string) => Promise<JsonObject | undefined>;
-  readonly resource: RecordedResource;
-  readonly gapSinceMs = undefined;
+type ObjectAt = (key: string, at: string) => Promise<JsonObject | undefined>;
 
-  constructor(item: JsonObject, resource: RecordedResource, objectAt: (key: string, at: string) => Promise<JsonObject | undefined>) {
-    this.#item = item;
-    this.#objectAt = objectAt;
-    this.resource = resource;
-  }
-
-  get id(): string {
-    return textOf(memberOf(this.#item, 'metadata')['name']);
-  }
-
-  get timeMs(): number {
-    return Date.parse(textOf(this.#item['time']));
-  }
-
-  get key(): string {
-    const { namespace, name } = memberOf(this.#item, 'object');
-    return keyOf(textOf(namespace), textOf(name));
-  }
-
-  get type(): ObjectChange['type'] {
-    return textOf(this.#item['type']) as ObjectChange['type'];
-  }
-
-  get fields(): readonly ChangedField[] {
-    return listOf(this.#item['fields']).map(({ path, from, to }) => ({ path: textOf(path), from, to }));
-  }
-
-  get managers(): readonly string[] {
-    const manager = textOf(this.#item['fieldManager']);
-    return manager === '' ? [] : [manager];
-  }
-
-  get resourceVersion(): string {
-    return textOf(this.#item['objectResourceVersion']);
-  }
-
-  get author(): ChangeAuthor {
-    const user = memberOf(this.#item, 'user');
-    const groups = user['groups'];
-    const impersonator = textOf(memberOf(this.#item, 'impersonator')['username']);
-    return {
-      username: textOf(user['username']),
-      groups: Array.isArray(groups) ? groups.map(String) : [],
-      impersonator: impersonator === '' ? undefined : impersonator,
-      userAgent: textOf(this.#item['userAgent']),
-      verb: textOf(this.#item['verb']),
-      subresource: textOf(this.#item['subresource']),
-      auditId: textOf(this.#item['auditID']),
-    };
-  }
-
-  async versions(): Promise<ChangeVersions> {
-    const previous = textOf(this.#item['previousResourceVersion']);
-    const [before, after] = await Promise.all([
-      this.type === 'created' || previous === '' ? undefined : this.#objectAt(this.key, previous),
-      this.type === 'deleted' ? undefined : this.#objectAt(this.key, this.resourceVersion),
-    ]);
-    return { before, after };
-  }
+function objectChange(item: JsonObject, resource: RecordedResource, objectAt: ObjectAt): ObjectChange {
+  const { namespace, name } = memberOf(item, 'object');
+  const { username, groups } = memberOf(item, 'user');
+  const [key, previous, resourceVersion] = [
+    keyOf(textOf(namespace), textOf(name)),
+    textOf(item['previousResourceVersion']),
+    textOf(item['objectResourceVersion']),
+  ];
+  const type = textOf(item['type']) as ObjectChange['type'];
+  return {
+    id: textOf(memberOf(item, 'metadata')['name']),
+    timeMs: Date.parse(textOf(item['time'])),
+    resource,
+    key,
+    type,
+    fields: listOf(item['fields']).map(({ path, from, to }) => ({ path: textOf(path), from, to })),
+    managers: [textOf(item['fieldManager'])].filter((manager) => manager !== ''),
+    author: {
+      username: textOf(username),
+      groups: textsOf(groups),
+      impersonator: textOf(memberOf(item, 'impersonator')['username']) || undefined,
+      userAgent: textOf(item['userAgent']),
+      verb: textOf(item['verb']),
+      subresource: textOf(item['subresource']),
+      auditId: textOf(item['auditID']),
+    },
+    resourceVersion,
+    gapSinceMs: undefined,
+    async versions() {
+      const [before, after] = await Promise.all([
+        type === 'created' || previous === '' ? undefined : objectAt(key, previous),
+        type === 'deleted' ? undefined : objectAt(key, resourceVersion),
+      ]);
+      return { before, after };
+    },
+  };
 }

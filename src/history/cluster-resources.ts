@@ -1,7 +1,7 @@
-import { isJsonObject } from '../encoding/json.ts';
-import type { Json, JsonObject } from '../encoding/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
 import type { RecordedResource } from './flight-format.ts';
+import { listOf, memberOf, textOf, textsOf } from './json-fields.ts';
 import { splitKey } from './resource-choice.ts';
 
 /** More than any server has: of what lists itself. */
@@ -31,16 +31,13 @@ export async function discoverResources(client: ClusterClient, signal: AbortSign
 /** Of each group, the preferred version first. */
 async function groupVersions(client: ClusterClient, signal: AbortSignal): Promise<{ group: string; version: string }[]> {
   const { groups } = await client.get('/apis', signal);
-  const named = listOf(groups).flatMap((group) => [group['preferredVersion'], ...listOf(group['versions'])]);
-  const texts = new Set(['v1', ...named.flatMap((version) => (isJsonObject(version) ? textOf(version, 'groupVersion') : []))]);
+  const named = listOf(groups).flatMap((group) => [memberOf(group, 'preferredVersion'), ...listOf(group['versions'])]);
+  const texts = new Set(['v1', ...named.map(({ groupVersion }) => textOf(groupVersion))]);
   if (texts.size > MAX_GROUP_VERSIONS) throw new Error(`the server names more than ${MAX_GROUP_VERSIONS} group versions`);
-  return [...texts].filter((text) => text !== '').map((text) => (text.includes('/') ? splitVersion(text) : { group: '', version: text }));
+  return [...texts]
+    .filter((text) => text !== '')
+    .map((text) => ({ group: text.slice(0, Math.max(text.indexOf('/'), 0)), version: text.slice(text.indexOf('/') + 1) }));
 }
-
-const splitVersion = (text: string): { group: string; version: string } => ({
-  group: text.slice(0, text.indexOf('/')),
-  version: text.slice(text.indexOf('/') + 1),
-});
 
 async function resourcesOf(client: ClusterClient, group: string, version: string, signal: AbortSignal): Promise<RecordedResource[]> {
   try {
@@ -54,13 +51,11 @@ async function resourcesOf(client: ClusterClient, group: string, version: string
 
 function recordable(group: string, version: string, resource: JsonObject): RecordedResource[] {
   const verbs = Array.isArray(resource['verbs']) ? resource['verbs'] : [];
-  const plural = textOf(resource, 'name');
+  const plural = textOf(resource['name']);
   if (plural.includes('/') || !verbs.includes('list') || !verbs.includes('watch')) return [];
-  const names = { shortNames: textsOf(resource['shortNames']), categories: textsOf(resource['categories']), singular: textOf(resource, 'singularName') };
-  return [{ group, version, plural, kind: textOf(resource, 'kind'), namespaced: resource['namespaced'] === true, ...names }];
+  const names = { shortNames: textsOf(resource['shortNames']), categories: textsOf(resource['categories']), singular: textOf(resource['singularName']) };
+  return [{ group, version, plural, kind: textOf(resource['kind']), namespaced: resource['namespaced'] === true, ...names }];
 }
-
-const textsOf = (value: Json | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /** Where the objects of a resource are, of all namespaces or of one; of one object with its key. */
 export function pathOf({ group, version, plural }: RecordedResource, key?: string): string {
@@ -71,10 +66,3 @@ export function pathOf({ group, version, plural }: RecordedResource, key?: strin
 }
 
 const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
-
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
-
-const textOf = (object: JsonObject, field: string): string => {
-  const value = object[field];
-  return typeof value === 'string' ? value : '';
-};

@@ -6,6 +6,7 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { Random } from '../util/test-random.ts';
 import { FlightReader, type RecordedChange } from './flight-reader.ts';
 import { FlightWriter } from './flight-writer.ts';
+import { recordedState } from './testing/recorded-state.ts';
 
 const CLUSTER = { server: 'https://example.com', gitVersion: 'v1.36.4' };
 const CONFIG_MAPS = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true, shortNames: ['cm'] };
@@ -25,11 +26,7 @@ const objectOf = (name: string, value: number, size = 20): JsonObject => ({
   data: { value: String(value), text: 'x'.repeat(size) },
 });
 
-async function stateOf(timeMs: number): Promise<Record<string, JsonObject>> {
-  const reader = await FlightReader.open(path);
-  const state = await reader.stateAt(timeMs).finally(() => reader.close());
-  return Object.fromEntries(state.map(({ resource, key, object }) => [`${resource.plural} ${key}`, object]));
-}
+const stateOf = async (timeMs: number): Promise<Record<string, JsonObject>> => Object.fromEntries(await recordedState(path, timeMs));
 
 /* Random writes, with the state of every moment kept beside them. Small memories make the writer forget versions. */
 test.each([

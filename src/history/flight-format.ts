@@ -1,6 +1,7 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isJsonObject, parseJson, stringifyUnescaped } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { textOf } from './json-fields.ts';
 import type { ObjectDelta } from './object-delta.ts';
 
 /*
@@ -80,6 +81,7 @@ function decodeRecord(text: string): FlightRecord {
   if (type === 'began') return { type, timeMs };
   const resource = Number(rest[0]);
   if (type === 'resource') return { type, timeMs, resource, is: objectOf(rest[1]) as unknown as RecordedResource };
+  // Recordings of the first release leave versions out.
   if (type === 'listed') return { type, timeMs, resource, resourceVersion: textOf(rest[1]) };
   if (type === 'gap') return { type, timeMs, resource, sinceMs: Number(rest[1]) };
   const key = String(rest[1]);
@@ -87,9 +89,6 @@ function decodeRecord(text: string): FlightRecord {
   if (type === 'object') return { type, timeMs, resource, key, object: objectOf(rest[2]) };
   return { type, timeMs, resource, key, delta: rest[2] as unknown as ObjectDelta };
 }
-
-/** Recordings of the first release leave versions out. */
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function objectOf(value: Json | undefined): JsonObject {
   if (!isJsonObject(value)) throw new Error('a record has no object');

@@ -28,7 +28,7 @@ export class FlightHistory implements HistorySource {
     try {
       for await (const change of reader.changes({ ...filterOf(query), follow })) {
         if (change.timeMs > toMs) break;
-        if (change.timeMs >= fromMs) yield new FlightChange(change);
+        if (change.timeMs >= fromMs) yield objectChange(change);
       }
       this.#isCutOff = reader.isCutOff;
     } finally {
@@ -67,52 +67,20 @@ export class FlightHistory implements HistorySource {
   async close(): Promise<void> {}
 }
 
-class FlightChange implements ObjectChange {
-  readonly #change: RecordedChange;
-  readonly id = undefined;
-  readonly author = undefined;
-  #fields: ChangedField[] | undefined;
-
-  constructor(change: RecordedChange) {
-    this.#change = change;
-  }
-
-  get timeMs(): number {
-    return this.#change.timeMs;
-  }
-
-  get resource(): ObjectChange['resource'] {
-    return this.#change.resource;
-  }
-
-  get key(): string {
-    return this.#change.key;
-  }
-
-  get resourceVersion(): string {
-    return this.#change.resourceVersion;
-  }
-
-  get gapSinceMs(): number | undefined {
-    return this.#change.gapSinceMs;
-  }
-
-  get type(): ObjectChange['type'] {
-    const { before, after, isInitial } = this.#change;
-    if (after === undefined) return 'deleted';
-    return before !== undefined ? 'modified' : isInitial ? 'seen' : 'created';
-  }
-
-  get fields(): readonly ChangedField[] {
-    return (this.#fields ??= printedFields(this.#change.before, this.#change.after));
-  }
-
-  get managers(): readonly string[] {
-    return managersOf(this.#change.before, this.#change.after);
-  }
-
-  versions(): ReturnType<ObjectChange['versions']> {
-    const { before, after } = this.#change;
-    return Promise.resolve({ before, after });
-  }
+/** What it changed is found out when somebody asks. */
+function objectChange({ before, after, isInitial, ...change }: RecordedChange): ObjectChange {
+  let fields: ChangedField[] | undefined;
+  return {
+    ...change,
+    id: undefined,
+    author: undefined,
+    type: after === undefined ? 'deleted' : before !== undefined ? 'modified' : isInitial ? 'seen' : 'created',
+    get fields() {
+      return (fields ??= printedFields(before, after));
+    },
+    get managers() {
+      return managersOf(before, after);
+    },
+    versions: () => Promise.resolve({ before, after }),
+  };
 }

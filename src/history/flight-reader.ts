@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { isJsonObject } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { delay } from '../util/delay.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { BLOCK_HEAD_BYTES, type FlightRecord, MAGIC, MAX_BLOCK_BYTES, type RecordedCluster, type RecordedResource, decodeBlock } from './flight-format.ts';
+import { versionOf } from './json-fields.ts';
 import { withDelta } from './object-delta.ts';
 
 /** One change of one object, with the versions before and after it. */
@@ -25,12 +25,12 @@ export interface RecordedChange {
 }
 
 /** Which objects somebody wants to know of. */
-export interface ChangeFilter {
+export interface ObjectFilter {
   resource?: (resource: RecordedResource) => boolean;
   key?: (key: string) => boolean;
 }
 
-interface ReadOptions extends ChangeFilter {
+interface ReadOptions extends ObjectFilter {
   /** At the end of the file, waits for what is still written, until this is aborted. */
   follow?: AbortSignal | undefined;
 }
@@ -96,18 +96,6 @@ export class FlightReader {
     }
   }
 
-  /** Every object that the filter lets through as it was at that time. */
-  async stateAt(timeMs: number, filter: ChangeFilter = {}): Promise<{ resource: RecordedResource; key: string; object: JsonObject }[]> {
-    const state = new Map<string, { resource: RecordedResource; key: string; object: JsonObject }>();
-    for await (const { timeMs: changedMs, resource, key, after } of this.changes(filter)) {
-      if (changedMs > timeMs) break;
-      const id = `${resource.group} ${resource.plural} ${key}`;
-      if (after === undefined) state.delete(id);
-      else state.set(id, { resource, key, object: after });
-    }
-    return [...state.values()];
-  }
-
   async *#records(follow: AbortSignal | undefined): AsyncGenerator<FlightRecord> {
     const slice = new TimeSlice();
     for await (const records of this.#blocks(follow)) {
@@ -168,13 +156,6 @@ function versionAfter(record: ObjectRecord, before: JsonObject | undefined): Jso
   if (record.type === 'object') return record.object;
   if (before === undefined) throw new Error(`a delta of ${record.key} has no version before it`);
   return withDelta(before, record.delta) as JsonObject;
-}
-
-/** An object's own resourceVersion; empty where it has none. */
-export function versionOf(object: JsonObject | undefined): string {
-  const metadata = object?.['metadata'];
-  const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
-  return typeof version === 'string' ? version : '';
 }
 
 /** Behind a gap, only an object's first change may be several. */

@@ -3,20 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../encoding/json-types.ts';
-import type { RecordedResource } from './flight-format.ts';
 import { FlightReader } from './flight-reader.ts';
 import { readTimeline } from './flight-timeline.ts';
 import { FlightWriter } from './flight-writer.ts';
 import type { Moment, Timeline } from './history-source.ts';
+import { recordedResource as resource } from './testing/recorded-state.ts';
 
-const resource = (group: string, version: string, plural: string, kind: string): RecordedResource => ({
-  group,
-  version,
-  plural,
-  kind,
-  namespaced: true,
-  shortNames: [],
-});
 const PODS = resource('', 'v1', 'pods', 'Pod');
 const CONFIG_MAPS = resource('', 'v1', 'configmaps', 'ConfigMap');
 const EVENTS = resource('', 'v1', 'events', 'Event');

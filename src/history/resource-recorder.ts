@@ -1,10 +1,11 @@
-import { isJsonObject } from '../encoding/json.ts';
-import type { Json, JsonObject } from '../encoding/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { delay } from '../util/delay.ts';
 import { type ClusterClient, ClusterError } from './cluster-client.ts';
 import { pathOf } from './cluster-resources.ts';
-import { type RecordedResource, keyOf } from './flight-format.ts';
+import type { RecordedResource } from './flight-format.ts';
 import type { FlightWriter } from './flight-writer.ts';
+import { listOf, memberOf, textOf, versionOf } from './json-fields.ts';
+import { recordedObject } from './resource-choice.ts';
 
 const PAGE_OBJECTS = 500;
 /** Servers end watches after five to ten minutes by themselves. */
@@ -95,9 +96,8 @@ export class ResourceRecorder {
     if (this.#completeUntilMs !== undefined) writer.gap(this.#number, this.#completeUntilMs, startMs);
     do {
       const list = await client.get(`${this.#path}?limit=${PAGE_OBJECTS}${page === '' ? '' : `&continue=${encodeURIComponent(page)}`}`, this.#stop.signal);
-      const metadata = objectOf(list['metadata']);
-      [page, version] = [textOf(metadata['continue']), textOf(metadata['resourceVersion'])];
-      for (const item of Array.isArray(list['items']) ? list['items'] : []) seen.add(this.#put(objectOf(item), startMs));
+      [page, version] = [textOf(memberOf(list, 'metadata')['continue']), versionOf(list)];
+      for (const item of listOf(list['items'])) seen.add(this.#put(item, startMs));
     } while (page !== '');
     for (const key of this.#keys) if (!seen.has(key)) this.#delete(key);
     this.#completeUntilMs = now();
@@ -107,26 +107,24 @@ export class ResourceRecorder {
 
   /** Until the server ends it; answers the version from which the next one goes on. */
   async #watch(from: string): Promise<string> {
-    const { client, now } = this.#parts;
+    const { client, resource, now } = this.#parts;
     const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${encodeURIComponent(from)}`;
     let version = from;
     for await (const { type, object } of client.watch(`${this.#path}?${query}`, this.#stop.signal)) {
       if (type === 'ERROR') throw new ClusterError(textOf(object['message']), Number(object['code'] ?? 0));
-      version = textOf(objectOf(object['metadata'])['resourceVersion']) || version;
+      version = versionOf(object) || version;
       this.#completeUntilMs = now();
-      if (type === 'DELETED') this.#delete(keyOfObject(object), version);
+      if (type === 'DELETED') this.#delete(recordedObject(resource, object).key, version);
       else if (type !== 'BOOKMARK') this.#put(object, now());
     }
     return version;
   }
 
-  /** Items of a list do not name their kind. */
-  #put(object: JsonObject, timeMs: number): string {
+  #put(item: JsonObject, timeMs: number): string {
     const { resource, writer, onChange } = this.#parts;
-    const key = keyOfObject(object);
-    const { group, version, kind } = resource;
+    const { key, object } = recordedObject(resource, item);
     this.#keys.add(key);
-    writer.put(this.#number, key, { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...object }, timeMs);
+    writer.put(this.#number, key, object, timeMs);
     onChange();
     return key;
   }
@@ -140,12 +138,4 @@ export class ResourceRecorder {
   get #path(): string {
     return pathOf(this.#parts.resource);
   }
-}
-
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-
-function keyOfObject(object: JsonObject): string {
-  const metadata = objectOf(object['metadata']);
-  return keyOf(textOf(metadata['namespace']), textOf(metadata['name']));
 }

@@ -191,14 +191,14 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     if (this.#heldBytes < this.#options.streamWindowBytes && this.#request?.body.isPaused()) this.#request.body.resume();
   }
 
-  /** Leaves the requests that follow unread until `readOn`. False where they are already. */
-  holdBack(): boolean {
+  /** Leaves the requests that follow unread until `resumeReading`. False where they are already. */
+  pauseReading(): boolean {
     if (this.#isHeldBack) return false;
     this.#isHeldBack = true;
     return true;
   }
 
-  readOn(): void {
+  resumeReading(): void {
     this.#isHeldBack = false;
     if (!this.owner && !this.#isDiscarding) this.#next();
   }

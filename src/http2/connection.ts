@@ -288,16 +288,16 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   }
 
   /**
-   * Leaves what still comes unheard until `readOn`: requests that would only wait take a fiftieth of the memory in the socket. False where it is left so
+   * Leaves what still comes unread until `resumeReading`: requests that would only wait take a fiftieth of the memory in the socket. False where it is left so
    * already.
    */
-  holdBack(): boolean {
+  pauseReading(): boolean {
     if (this.#isHeldBack) return false;
     this.#isHeldBack = true;
     return true;
   }
 
-  readOn(): void {
+  resumeReading(): void {
     this.#isHeldBack = false;
     if (this.socket!.destroyed) return;
     this.#listen();

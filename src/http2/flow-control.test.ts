@@ -180,7 +180,7 @@ test('64 MiB each way arrive as they were, with a real client', { timeout: 60_00
 describe('a connection that is held back', () => {
   test('is listened to again, in order, when it may be; others go on meanwhile', async () => {
     server = await TestServer.start((request) => {
-      if (request.head.target === '/crowd') expect([request.connection.holdBack(), request.connection.holdBack()]).toEqual([true, false]);
+      if (request.head.target === '/crowd') expect([request.connection.pauseReading(), request.connection.pauseReading()]).toEqual([true, false]);
       request.answer(request.head.target);
     });
     const peer = TestPeer.greet(server.port).send(get(1, '/crowd'), get(3, '/a'), get(5, '/b'));
@@ -189,7 +189,7 @@ describe('a connection that is held back', () => {
     const other = TestPeer.greet(server.port).send(get(1, '/other'));
     await other.until(() => other.hasEnded(1));
     expect(server.requests.map(({ head }) => head.target)).toEqual(['/crowd', '/other']);
-    server.requests[0]!.connection.readOn();
+    server.requests[0]!.connection.resumeReading();
     await peer.until(() => peer.hasEnded(7));
     expect(server.requests.map(({ head }) => head.target)).toEqual(['/crowd', '/other', '/a', '/b', '/c']);
     other.socket.destroy();
@@ -198,9 +198,9 @@ describe('a connection that is held back', () => {
 
   test('may be held back again by what it was held back from', async () => {
     server = await TestServer.start((request) => {
-      request.connection.holdBack();
+      request.connection.pauseReading();
       request.answer('ok');
-      setImmediate(() => request.connection.readOn());
+      setImmediate(() => request.connection.resumeReading());
     });
     const ids = Array.from({ length: 50 }, (_, index) => index * 2 + 1);
     const peer = TestPeer.greet(server.port).send(...ids.map((id) => get(id)));
@@ -212,7 +212,7 @@ describe('a connection that is held back', () => {
   test('loses nothing of what came meanwhile, more than it takes in at once', async () => {
     server = await TestServer.start((request) => {
       request.onWhole = () => request.answer(checksum(request.body));
-      request.connection.holdBack();
+      request.connection.pauseReading();
     });
     const body = noise(256 * 1024);
     const chunks = Array.from({ length: 16 }, (_, index) => data(1, body.subarray(index * 16_384, (index + 1) * 16_384), index === 15));
@@ -220,20 +220,20 @@ describe('a connection that is held back', () => {
     while (server.requests.length === 0) await new Promise(setImmediate);
     await new Promise<unknown>((resolve) => peer.socket.write(Buffer.concat(chunks), resolve));
     expect(server.requests[0]!.chunks).toEqual([]);
-    server.requests[0]!.connection.readOn();
+    server.requests[0]!.connection.resumeReading();
     await peer.until(() => peer.hasEnded(1));
     expect(peer.bodyOf(1).toString()).toBe(checksum(body));
     peer.socket.destroy();
   });
 
   test('leaves nothing behind when it is closed', async () => {
-    server = await TestServer.start((request) => void request.connection.holdBack());
+    server = await TestServer.start((request) => void request.connection.pauseReading());
     const peer = TestPeer.greet(server.port).send(get(1), get(3));
     while (server.requests.length === 0) await new Promise(setImmediate);
     await server.close();
     await peer.closed;
     expect(server.requests.map(({ isOver }) => isOver)).toEqual([true]);
-    server.requests[0]!.connection.readOn();
+    server.requests[0]!.connection.resumeReading();
     expect(server.requests.length).toBe(1);
   });
 });

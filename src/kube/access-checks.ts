@@ -1,5 +1,5 @@
 import { type AdmissionPlugin, CREATE_OR_UPDATE, UPDATE } from '../admission/plugin.ts';
-import { maySignAs } from '../admission/signer-permission.ts';
+import { maySignAs } from '../admission/certificate-signers.ts';
 import { paramAccessCheck } from '../apis/admissionregistration/param-access.ts';
 import type { ParamKind } from '../apis/facts/types/admissionregistration-v1.ts';
 import type { PodCertificateRequest } from '../apis/facts/types/certificates-v1beta1.ts';

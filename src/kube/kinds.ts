@@ -148,7 +148,7 @@ export interface KindOptions {
   /** --event-ttl */
   eventTtlSeconds: number;
   now: () => Date;
-  /** Hears of certificates that were issued; nobody does where absent. */
+  /** Called with certificates that were issued. */
   onCertificateIssued?: CertificateListener;
   /** The definition with the version that --min-compatibility-version has it stored in. */
   inStorageVersion?: ((definition: ResourceDefinition) => ResourceDefinition) | undefined;

@@ -8,8 +8,8 @@ import { type ApiObject, type GroupResource } from '../api/api-object.ts';
 import { badRequest, tooLargeForStore } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { demandObjectPath } from '../api/object-path.ts';
-import { type EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
-import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from './admission.ts';
+import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
+import type { AdmissionController, AdmissionAttributes } from './admission.ts';
 import type { ResourceDefinition, UpdateRules } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { StorageConversion } from './storage-conversion.ts';
@@ -146,18 +146,8 @@ export function ensureNamespaceMatches(definition: ResourceDefinition, object: A
   else if (given !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-export interface WriteCall {
-  operation: AdmissionOperation;
-  subresource: string;
-  namespace: string;
-  name: string;
-  object: ApiObject | undefined;
-  sentEmpty: EmptyPaths;
-  through?: ApiObject | undefined;
-  oldObject: ApiObject | undefined;
-  options: object;
-  dryRun: boolean;
-  /** The group-version that the client speaks. */
+/** What the request says of a write; the rest follows from the resource. */
+interface WriteCall extends Omit<AdmissionAttributes, 'group' | 'version' | 'resource' | 'kind' | 'user' | 'context' | 'definition' | 'reinvocation'> {
   apiVersion: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionInfo, Exchange } from './exchange.ts';
 
 /** What reads a connection's requests, in its version of HTTP. */
-export type RequestReader = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
+export type RequestReader = Pick<ConnectionInfo, 'pauseReading' | 'resumeReading'>;
 
 /** One client's connection, whichever HTTP version it speaks. */
 export class Connection implements ConnectionInfo {
@@ -34,12 +34,12 @@ export class Connection implements ConnectionInfo {
     this.#reader = reader;
   }
 
-  holdBack(): boolean {
-    return this.#reader?.holdBack() ?? false;
+  pauseReading(): boolean {
+    return this.#reader?.pauseReading() ?? false;
   }
 
-  readOn(): void {
-    this.#reader?.readOn();
+  resumeReading(): void {
+    this.#reader?.resumeReading();
   }
 
   destroy(): void {

@@ -77,7 +77,16 @@ export interface ConnectionInfo {
   requestClose(): void;
   /** Closes it at once; what is under way on it gets no answer. */
   destroy(): void;
-  /** Leaves further requests unread until `readOn`. False where they are already. */
-  holdBack(): boolean;
-  readOn(): void;
+  /** Leaves further requests unread until `resumeReading`. False where they are already. */
+  pauseReading(): boolean;
+  resumeReading(): void;
 }
+
+/** For exchanges that no client has sent: nothing that is done to the connection concerns anybody. */
+export const withoutConnection = (peerCertificates: readonly Buffer[]): ConnectionInfo => ({
+  peerCertificates,
+  requestClose() {},
+  destroy() {},
+  pauseReading: () => false,
+  resumeReading() {},
+});

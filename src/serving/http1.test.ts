@@ -151,7 +151,7 @@ describe('HTTP/1.1', () => {
       targets.push(exchange.target);
       if (exchange.target === '/1') {
         ({ connection } = exchange);
-        expect([connection.holdBack(), connection.holdBack()]).toEqual([true, false]);
+        expect([connection.pauseReading(), connection.pauseReading()]).toEqual([true, false]);
         exchange.onClose(first.open);
       }
       echo(exchange);
@@ -159,11 +159,11 @@ describe('HTTP/1.1', () => {
     const answers = converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await first.opened;
     await expect.poll(() => targets, { interval: 5 }).toEqual(['/1']);
-    connection!.readOn();
+    connection!.resumeReading();
     expect(await answers).toMatch(/GET \/1HTTP[^]*GET \/2HTTP[^]*GET \/3$/);
     // It has gone by now.
-    connection!.holdBack();
-    connection!.readOn();
+    connection!.pauseReading();
+    connection!.resumeReading();
   });
 
   test('requestClose: this answer says close', async () => {

@@ -1,3 +1,4 @@
+import { RateLimit } from '../http2/rate-limit.ts';
 import type { ConnectionLimits } from '../http2/server-connection.ts';
 import type { UnsentLimits } from './unsent-answers.ts';
 
@@ -32,22 +33,14 @@ export interface ServingProblem {
   message: string;
 }
 
-/** Passes on at most so many problems a second, so that clients cannot fill the log; the next one passed on says how many were left out. */
-export function limitProblems(report: (problem: ServingProblem) => void, perSecond = 20, now: () => number = Date.now): (problem: ServingProblem) => void {
-  let windowStartMs = now();
-  let passed = 0;
+const PROBLEMS_PER_SECOND = 20;
+
+/** Passes on a bounded number of problems a second, so that clients cannot fill the log; the next one passed on says how many were left out. */
+export function limitProblems(report: (problem: ServingProblem) => void): (problem: ServingProblem) => void {
+  const rate = new RateLimit(PROBLEMS_PER_SECOND);
   let leftOut = 0;
   return (problem) => {
-    const atMs = now();
-    if (atMs - windowStartMs >= 1000) {
-      windowStartMs = atMs;
-      passed = 0;
-    }
-    if (passed >= perSecond) {
-      leftOut++;
-      return;
-    }
-    passed++;
+    if (!rate.allow(performance.now())) return void leftOut++;
     report(leftOut === 0 ? problem : { ...problem, message: `${problem.message} (and ${leftOut} problems before it that were not logged)` });
     leftOut = 0;
   };

@@ -11,7 +11,7 @@ const REASONS = {
 
 type CertificateWeakness = keyof typeof REASONS;
 
-/** Hears of the weak certificate of a server that was dialled. */
+/** Called with the weak certificate of a server that was dialled. */
 export type WeakCertificateListener = (weakness: CertificateWeakness, host: string) => void;
 
 /** Of a certificate that was refused, by the words of the refusal. */

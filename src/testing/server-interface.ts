@@ -2,7 +2,7 @@ import type { StartOptions, StartedServer } from '../compose/started-server.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import type { ConversionHandler } from './conversion-handler.ts';
 import type { ServiceAccountRequest, TestServiceAccount, TestUser, UserRequest } from './credentials.ts';
-import type { Faults } from '../faults/faults.ts';
+import type { Faults } from '../faults/injector.ts';
 import type { Draft, KubernetesObject, ListReference, ManifestSource, ObjectOf, ObjectReference } from './objects.ts';
 import type { RequestLog } from './recorded-request.ts';
 import type { AdmissionWebhookOptions, ConversionWebhookOptions, TestWebhook } from './webhook-options.ts';

@@ -1,8 +1,7 @@
 import { type EmbeddedServer, startEmbedded, startFork } from '../compose/embedded.ts';
 import type { FactorySettings } from '../compose/start.ts';
 import { withFaults } from '../faults/filter.ts';
-import type { Faults } from '../faults/faults.ts';
-import { FaultInjector } from '../faults/injector.ts';
+import { type Faults, FaultInjector } from '../faults/injector.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import type { ConversionHandler } from './conversion-handler.ts';
 import type { ServiceAccountRequest, TestServiceAccount, TestUser, UserRequest } from './credentials.ts';

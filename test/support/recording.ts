@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inject, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/encoding/json-types.ts';
-import { FlightReader } from '../../src/history/flight-reader.ts';
+import { recordedState } from '../../src/history/testing/recorded-state.ts';
 
 export interface Result {
   code: number | string | null | undefined;
@@ -70,9 +70,7 @@ export class Recording {
     }
   }
 
-  async state(): Promise<Map<string, JsonObject>> {
-    const reader = await FlightReader.open(this.file);
-    const state = await reader.stateAt(Infinity).finally(() => reader.close());
-    return new Map(state.map(({ resource, key, object }) => [`${resource.plural} ${key}`, object]));
+  state(): Promise<Map<string, JsonObject>> {
+    return recordedState(this.file);
   }
 }

@@ -6,7 +6,7 @@ import { qualifiedResource } from '../../api/api-object.ts';
 import { quote } from '../../util/go-quote.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { NODES_GROUP, type User } from '../../api/user.ts';
-import { requestSubject } from '../certificate-subject.ts';
+import { requestSubject } from '../certificate-subject-restriction.ts';
 import { type AdmissionPlugin, CREATE_UPDATE_OR_DELETE, type PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { checkNode } from './own-node.ts';

@@ -3,6 +3,7 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '../..
 import type { CSIDriver } from '../../apis/facts/types/storage-v1.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { aggregateMessage } from '../../api/aggregate-message.ts';
+import { resourceAttributes } from '../../api/authorization.ts';
 import { notFound } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import type { PluginEnvironment } from '../plugin.ts';
@@ -36,7 +37,7 @@ export function tokenChecks({ client, authorizer, isEnabled }: PluginEnvironment
     if (problems.length > 0) throw refusal(attributes, `error validating audience ${quote(audience)}: ${aggregateMessage(problems)}`);
     const { user, namespace, name } = attributes;
     const verb = 'request-serviceaccounts-token-audience';
-    const asked = { user, verb, namespace, name, apiGroup: '', apiVersion: 'v1', resource: audience, subresource: '', isResourceRequest: true, path: '' };
+    const asked = resourceAttributes({ user, verb, namespace, name, apiGroup: '', apiVersion: 'v1', resource: audience });
     const { decision, error } = await authorizer.authorize(asked);
     if (decision === 'allow') return;
     const missing = `audience ${quote(audience)} not found in pod spec volume,`;

@@ -1,12 +1,12 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { internalError, isApiError } from '../../api/errors.ts';
-import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
+import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
 import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { manifestsOf } from '../manifests/manifests-of.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
+import { callEnvironment } from './call-environment.ts';
 import { type ShownObjects, shownIn } from './shown-objects.ts';
 import type { AdmissionView } from './view.ts';
 

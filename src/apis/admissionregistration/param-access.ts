@@ -1,6 +1,7 @@
 import type { AdmissionController, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { parseApiVersion } from '../../api/api-object.ts';
+import { resourceAttributes } from '../../api/authorization.ts';
 import { invalid } from '../../api/errors.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { formatGo } from '../../encoding/go-format.ts';
@@ -95,7 +96,7 @@ async function mayRead(
   { name = '', namespace = '' }: Pick<ParamRef, 'name' | 'namespace'>,
   target: Target,
 ): Promise<boolean> {
-  const { decision } = await authorizer.authorize({ ...target, user, verb, isResourceRequest: true, subresource: '', namespace, name, path: '' });
+  const { decision } = await authorizer.authorize(resourceAttributes({ ...target, user, verb, namespace, name }));
   return decision === 'allow';
 }
 

@@ -1,5 +1,6 @@
 import type { AdmissionController, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
+import { resourceAttributes } from '../../api/authorization.ts';
 import { type ApiError, forbidden } from '../../api/errors.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
@@ -131,15 +132,7 @@ async function refusalOf(
   { user, version, resource }: AdmissionAttributes,
   asked: { verb: string; subresource: string; namespace: string; name: string },
 ): Promise<ApiError | undefined> {
-  const { decision, reason, error } = await authorizer.authorize({
-    ...asked,
-    user,
-    isResourceRequest: true,
-    apiGroup: GROUP,
-    apiVersion: version,
-    resource,
-    path: '',
-  });
+  const { decision, reason, error } = await authorizer.authorize(resourceAttributes({ ...asked, user, apiGroup: GROUP, apiVersion: version, resource }));
   if (decision === 'allow') return undefined;
   const why = [error, reason].filter(Boolean).join(': ');
   const where = asked.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(asked.namespace)}`;

@@ -18,7 +18,16 @@ const DECISION = structType('kubernetes.authorization.Decision');
 export type Authorize = (attributes: AuthorizationAttributes) => Decision;
 
 /** Values that only functions can look into. They equal nothing else, as upstream has it. */
-abstract class CheckValue extends CelObject {
+class OpaqueValue<T> extends CelObject {
+  readonly type: CelType;
+  readonly content: T;
+
+  constructor(type: CelType, content: T) {
+    super();
+    this.type = type;
+    this.content = content;
+  }
+
   override equals(other: CelValue): boolean | CelError {
     return this === other || noSuchOverload();
   }
@@ -29,44 +38,19 @@ abstract class CheckValue extends CelObject {
 }
 
 /** The variable `authorizer`: a user whose rights are asked for. */
-export class AuthorizerValue extends CheckValue {
-  readonly type = AUTHORIZER;
-  readonly user: User;
-  readonly authorize: Authorize;
-
+export class AuthorizerValue extends OpaqueValue<{ user: User; authorize: Authorize }> {
   constructor(user: User, authorize: Authorize) {
-    super();
-    this.user = user;
-    this.authorize = authorize;
+    super(AUTHORIZER, { user, authorize });
   }
 
   /** The variable `authorizer.requestResource`: a check of what a request is about. */
   resource(target: Partial<CheckedResource>): CelValue {
-    return new ResourceCheck(this, { ...NO_TARGET, ...target });
+    return resourceCheck(this, { ...NO_TARGET, ...target });
   }
-}
 
-class PathCheck extends CheckValue {
-  readonly type = PATH_CHECK;
-  readonly authorizer: AuthorizerValue;
-  readonly path: string;
-
-  constructor(authorizer: AuthorizerValue, path: string) {
-    super();
-    this.authorizer = authorizer;
-    this.path = path;
-  }
-}
-
-class GroupCheck extends CheckValue {
-  readonly type = GROUP_CHECK;
-  readonly authorizer: AuthorizerValue;
-  readonly group: string;
-
-  constructor(authorizer: AuthorizerValue, group: string) {
-    super();
-    this.authorizer = authorizer;
-    this.group = group;
+  decide(asked: Omit<AuthorizationAttributes, 'user'>): DecisionValue {
+    const { user, authorize } = this.content;
+    return new OpaqueValue(DECISION, authorize({ ...asked, user }));
   }
 }
 
@@ -82,43 +66,23 @@ export interface CheckedResource {
 
 const NO_TARGET: CheckedResource = { apiGroup: '', resource: '', subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
 
-class ResourceCheck extends CheckValue {
-  readonly type = RESOURCE_CHECK;
-  readonly authorizer: AuthorizerValue;
-  readonly target: CheckedResource;
+type PathCheck = OpaqueValue<{ authorizer: AuthorizerValue; path: string }>;
+type GroupCheck = OpaqueValue<{ authorizer: AuthorizerValue; group: string }>;
+type ResourceCheck = OpaqueValue<{ authorizer: AuthorizerValue; target: CheckedResource }>;
+type DecisionValue = OpaqueValue<Decision>;
 
-  constructor(authorizer: AuthorizerValue, target: CheckedResource) {
-    super();
-    this.authorizer = authorizer;
-    this.target = target;
-  }
-
-  with(change: Partial<CheckedResource>): ResourceCheck {
-    return new ResourceCheck(this.authorizer, { ...this.target, ...change });
-  }
-}
-
-class DecisionValue extends CheckValue {
-  readonly type = DECISION;
-  readonly decision: Decision;
-
-  constructor(decision: Decision) {
-    super();
-    this.decision = decision;
-  }
-}
+const resourceCheck = (authorizer: AuthorizerValue, target: CheckedResource): ResourceCheck => new OpaqueValue(RESOURCE_CHECK, { authorizer, target });
 
 const NO_RESOURCE = { isResourceRequest: false, apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '', path: '' };
 
-const checkPath = ({ authorizer, path }: PathCheck, verb: string): DecisionValue =>
-  new DecisionValue(authorizer.authorize({ ...NO_RESOURCE, user: authorizer.user, verb, path }));
+const checkPath = ({ content: { authorizer, path } }: PathCheck, verb: string): DecisionValue => authorizer.decide({ ...NO_RESOURCE, verb, path });
 
-function checkResource({ authorizer, target }: ResourceCheck, verb: string): DecisionValue {
+function checkResource({ content: { authorizer, target } }: ResourceCheck, verb: string): DecisionValue {
   const { fieldSelector: fieldText, labelSelector: labelText, ...resource } = target;
   const fieldSelector = parsed(() => parseFieldSelector(fieldText), fieldText);
   const labelSelector = parsed(() => parseLabelSelector(labelText), labelText);
-  const attributes = { ...NO_RESOURCE, ...resource, user: authorizer.user, verb, isResourceRequest: true, apiVersion: '*' };
-  return new DecisionValue(authorizer.authorize({ ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }));
+  const attributes = { ...NO_RESOURCE, ...resource, verb, isResourceRequest: true, apiVersion: '*' };
+  return authorizer.decide({ ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) });
 }
 
 /** Selectors that do not parse select nothing, so that the question is about everything. */
@@ -135,7 +99,7 @@ function parsed<S>(parse: () => S, text: string): S | undefined {
 function serviceAccount(authorizer: AuthorizerValue, namespace: string, name: string): CelValue {
   if (subdomainName(name, false).length > 0) return new CelError('Invalid service account name');
   if (labelName(namespace, false).length > 0) return new CelError('Invalid service account namespace');
-  return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups: serviceAccountGroups(namespace) }, authorizer.authorize);
+  return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups: serviceAccountGroups(namespace) }, authorizer.content.authorize);
 }
 
 function notBlank(text: string, name: string, make: () => CelValue): CelValue {
@@ -145,13 +109,15 @@ function notBlank(text: string, name: string, make: () => CelValue): CelValue {
 const narrowing = (name: string, id: string, key: keyof CheckedResource): ReturnType<typeof fn> =>
   fn(
     name,
-    member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })),
+    member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, ({ content: { authorizer, target } }: ResourceCheck, text: string) =>
+      resourceCheck(authorizer, { ...target, [key]: text }),
+    ),
   );
 
 const answer = (name: string, result: CelType, read: (decision: Decision) => CelValue): ReturnType<typeof fn> =>
   fn(
     name,
-    member(`decision_${name}`, [DECISION], result, ({ decision }: DecisionValue) => read(decision)),
+    member(`decision_${name}`, [DECISION], result, ({ content }: DecisionValue) => read(content)),
   );
 
 export const AUTHORIZER_LIBRARY: Library = {
@@ -159,17 +125,22 @@ export const AUTHORIZER_LIBRARY: Library = {
     fn(
       'path',
       member('authorizer_path', [AUTHORIZER, STRING], PATH_CHECK, (authorizer: AuthorizerValue, path: string) =>
-        notBlank(path, 'path', () => new PathCheck(authorizer, path)),
+        notBlank(path, 'path', () => new OpaqueValue(PATH_CHECK, { authorizer, path })),
       ),
     ),
     fn(
       'group',
-      member('authorizer_group', [AUTHORIZER, STRING], GROUP_CHECK, (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group)),
+      member(
+        'authorizer_group',
+        [AUTHORIZER, STRING],
+        GROUP_CHECK,
+        (authorizer: AuthorizerValue, group: string) => new OpaqueValue(GROUP_CHECK, { authorizer, group }),
+      ),
     ),
     fn('serviceAccount', member('authorizer_serviceaccount', [AUTHORIZER, STRING, STRING], AUTHORIZER, serviceAccount)),
     fn(
       'resource',
-      member('groupcheck_resource', [GROUP_CHECK, STRING], RESOURCE_CHECK, ({ authorizer, group }: GroupCheck, resource: string) =>
+      member('groupcheck_resource', [GROUP_CHECK, STRING], RESOURCE_CHECK, ({ content: { authorizer, group } }: GroupCheck, resource: string) =>
         notBlank(resource, 'resource', () => authorizer.resource({ apiGroup: group, resource })),
       ),
     ),

@@ -4,17 +4,11 @@ import type { JsonObject } from '../../encoding/json-types.ts';
 import { ClusterClient, ClusterError } from '../../history/cluster-client.ts';
 import type { RecordedResource } from '../../history/flight-format.ts';
 import type { Timeline, TimelineChange } from '../../history/history-source.ts';
+import { recordedObject } from '../../history/resource-choice.ts';
+import { recordedResource as resource } from '../../history/testing/recorded-state.ts';
 import { type ReplayServer, startReplay } from './replay-server.ts';
 
 const AT_MS = Date.parse('2026-01-31T10:00:00Z');
-const resource = (group: string, version: string, plural: string, kind: string): RecordedResource => ({
-  group,
-  version,
-  plural,
-  kind,
-  namespaced: true,
-  shortNames: [],
-});
 const CONFIG_MAPS = resource('', 'v1', 'configmaps', 'ConfigMap');
 const HPAS = resource('autoscaling', 'v1', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler');
 const CRDS = { ...resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition'), namespaced: false };
@@ -60,18 +54,13 @@ interface Put {
   revision: number;
 }
 
-const keyOf = ({ object }: Put): string => {
-  const { namespace, name } = object['metadata'] as { namespace?: string; name: string };
-  return namespace === undefined ? name : `${namespace}/${name}`;
-};
-
 function timelineOf(puts: Put[], changes: TimelineChange[] = []): Timeline {
   return {
     cluster: { server: 'https://prod', gitVersion: 'v1.30.4-eks-1' },
     atMs: AT_MS,
     resources: [CONFIG_MAPS, HPAS, CRDS, SHIPS, METRICS, FLOWS],
     leftOut: [],
-    objects: puts.map((put) => ({ resource: put.resource, key: keyOf(put), object: put.object, revision: put.revision })),
+    objects: puts.map((put) => ({ ...recordedObject(put.resource, put.object), revision: put.revision })),
     revisionOf: (of) => (of === METRICS ? 7 : 100),
     isApart: (of) => of === METRICS,
     async *changes() {

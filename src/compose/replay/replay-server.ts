@@ -20,7 +20,7 @@ interface ReplayOptions {
   port: number;
   /** How many seconds of the recording pass in one; 0: the moment stays. */
   speed: number;
-  /** Hears of each change as it is played. */
+  /** Called with each change as it is played. */
   onPlayed?: (timeMs: number) => void;
 }
 

@@ -1,6 +1,6 @@
 import type { MetricRegistry } from '../../metrics/registry.ts';
 
-/** Hears how long the rules of custom resources take. */
+/** Called with how long the rules of custom resources take. */
 export interface RuleObserver {
   /** One rule was compiled. */
   compiled(durationMs: number): void;

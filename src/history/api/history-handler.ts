@@ -1,5 +1,5 @@
 import { type ApiError, badRequest, genericMethodNotAllowed, genericNotFound, resourceExpired, tooLargeResourceVersion } from '../../api/errors.ts';
-import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import { type AuthorizationAttributes, resourceAttributes } from '../../api/authorization.ts';
 import type { User } from '../../api/user.ts';
 import { serveResource } from '../../endpoints/dispatch.ts';
 import { handleGet } from '../../endpoints/get.ts';
@@ -14,7 +14,7 @@ import { forbiddenError } from '../../server/filters/authorization.ts';
 import type { GenericServer } from '../../server/generic-server.ts';
 import { parseRequestInfo } from '../../server/request-info.ts';
 import type { CacheEntry, ObjectCache } from '../../storage/cache/cache.ts';
-import type { KeptVersion, Moment } from '../kept/history-reader.ts';
+import type { KeptVersion, HistoryPosition } from '../kept/history-reader.ts';
 import type { StoreRecording } from '../kept/store-recording.ts';
 import { HISTORY_GROUP, HISTORY_VERSION } from './change-definition.ts';
 import type { ChangeReading, ObjectPlace } from './change-object.ts';
@@ -75,18 +75,7 @@ function changesFor({ recording, reading, definition, admission, authorizer }: H
 }
 
 function maySee(authorizer: HistoryApi['authorizer'], user: User, { group, resource, namespace, name }: ObjectPlace): boolean | Promise<boolean> {
-  const decision = authorizer.authorize({
-    user,
-    verb: 'get',
-    isResourceRequest: true,
-    apiGroup: group,
-    apiVersion: '*',
-    resource,
-    subresource: '',
-    namespace,
-    name,
-    path: '',
-  });
+  const decision = authorizer.authorize(resourceAttributes({ user, verb: 'get', apiGroup: group, resource, namespace, name }));
   return decision instanceof Promise ? decision.then(isAllowed) : isAllowed(decision);
 }
 
@@ -169,13 +158,13 @@ async function pastOf(api: HistoryApi, store: ResourceStore, info: RequestInfo, 
   return new PastCache(entries.values(), moment.revision);
 }
 
-async function changedOf({ history }: StoreRecording, key: string | undefined, folder: string, moment: Moment) {
+async function changedOf({ history }: StoreRecording, key: string | undefined, folder: string, moment: HistoryPosition) {
   if (key === undefined) return history.reader.changedSince(folder, moment);
   const version = await history.reader.versionAt(key, moment);
   return version === 'unchanged' ? [] : ([[key, version]] as const);
 }
 
-function momentOf({ recording: { history } }: HistoryApi, at: string, current: number): Moment {
+function momentOf({ recording: { history } }: HistoryApi, at: string, current: number): HistoryPosition {
   if (at === '') throw badRequest('at must be given: a time as RFC 3339 has it, or a resourceVersion');
   const isVersion = /^\d{1,15}$/.test(at);
   if (isVersion && Number(at) > current) throw tooLargeResourceVersion(at, current);

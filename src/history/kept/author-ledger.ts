@@ -10,7 +10,7 @@ export class AuthorLedger implements Engine {
   readonly #noted = new Map<number, Buffer>();
   /** Commits of each key that are under way. */
   readonly #pending = new Map<string, number>();
-  /** Hears whenever a commit has ended. */
+  /** Called whenever a commit has ended. */
   onSettled: () => void = () => {};
 
   constructor(engine: Engine, isRecorded: (key: string) => boolean) {

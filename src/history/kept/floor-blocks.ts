@@ -112,7 +112,7 @@ function inBlocks(records: ChangeRecord[]): ChangeRecord[][] {
 
 async function encodeFloors(id: number, records: readonly ChangeRecord[]): Promise<{ block: FloorBlock; directory: Buffer; bytes: Buffer }> {
   const builder = new BlockBuilder();
-  for (const { revision, objectId, isSealed, payload } of records) builder.append(floorOf(revision, objectId, isSealed, payload));
+  for (const { revision, objectId, isEncrypted, payload } of records) builder.append(floorOf(revision, objectId, isEncrypted, payload));
   const bytes = await compressBlock(builder.text);
   const out = new ByteWriter(16 + records.length * 3);
   out.varint(bytes.length);
@@ -121,13 +121,13 @@ async function encodeFloors(id: number, records: readonly ChangeRecord[]): Promi
 }
 
 /** Floors have neither a time nor an author. */
-const floorOf = (revision: number, objectId: number, isSealed: boolean, payload: Buffer): NewRecord => ({
+const floorOf = (revision: number, objectId: number, isEncrypted: boolean, payload: Buffer): NewRecord => ({
   revision,
   timeMs: 0,
   objectId,
   type: 'initial',
   isWhole: true,
-  isSealed,
+  isEncrypted,
   previousRevision: revision,
   annotation: undefined,
   payload,

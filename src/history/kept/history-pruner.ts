@@ -92,9 +92,9 @@ export class HistoryPruner {
     return objects.flatMap(({ id }) => {
       const version = versions.get(id);
       if (!version) return [];
-      const { value, isSealed, revision } = version;
+      const { value, isEncrypted, revision } = version;
       const common = { timeMs: 0, objectId: id, author: '', auditId: '', previousRevision: revision };
-      return [{ ...common, revision, type: 'initial' as const, isWhole: true, isSealed, payload: value }];
+      return [{ ...common, revision, type: 'initial' as const, isWhole: true, isEncrypted, payload: value }];
     });
   }
 }

@@ -8,12 +8,12 @@ import type { ChangeRecord } from './record-block.ts';
 /** A version of an object as it is kept. */
 export interface KeptVersion {
   value: Buffer;
-  isSealed: boolean;
+  isEncrypted: boolean;
   revision: number;
 }
 
 /** A moment of the past: all records up to a number had been made then. */
-export interface Moment {
+export interface HistoryPosition {
   seq: number;
   revision: number;
 }
@@ -65,22 +65,22 @@ export class HistoryReader {
   /**
    * What the object was then. `unchanged`: it has not changed since, so that it was what it is now; undefined: there was none.
    */
-  versionAt(key: string, moment: Moment): Promise<KeptVersion | 'unchanged' | undefined> {
+  versionAt(key: string, moment: HistoryPosition): Promise<KeptVersion | 'unchanged' | undefined> {
     return this.#whileKept(moment.seq, () => this.#versionAt(key, moment));
   }
 
-  async #versionAt(key: string, moment: Moment): Promise<KeptVersion | 'unchanged' | undefined> {
+  async #versionAt(key: string, moment: HistoryPosition): Promise<KeptVersion | 'unchanged' | undefined> {
     const object = this.#blocks.index.get(key);
     if (!object || seqOf(object.refs.at(-1) ?? 0) <= moment.seq) return 'unchanged';
     return (await this.versionsAt([object], moment.seq)).get(object.id);
   }
 
   /** The objects under the prefix that have changed since then, by key; undefined where there was none. */
-  changedSince(prefix: string, moment: Moment): Promise<Map<string, KeptVersion | undefined>> {
+  changedSince(prefix: string, moment: HistoryPosition): Promise<Map<string, KeptVersion | undefined>> {
     return this.#whileKept(moment.seq, () => this.#changedSince(prefix, moment));
   }
 
-  async #changedSince(prefix: string, moment: Moment): Promise<Map<string, KeptVersion | undefined>> {
+  async #changedSince(prefix: string, moment: HistoryPosition): Promise<Map<string, KeptVersion | undefined>> {
     const slice = new TimeSlice();
     const changed: ObjectHistory[] = [];
     for (const object of this.#blocks.index.objects) {
@@ -141,8 +141,8 @@ export class HistoryReader {
   }
 
   #addFloor(object: ObjectHistory, states: Map<number, KeptVersion>): void {
-    const { payload, isSealed, revision } = this.#blocks.floorAt(object.floor!);
-    states.set(object.id, { value: payload, isSealed, revision });
+    const { payload, isEncrypted, revision } = this.#blocks.floorAt(object.floor!);
+    states.set(object.id, { value: payload, isEncrypted, revision });
   }
 
   /** The records that make the version which the first `count` of them tell: from the last whole one on. */
@@ -202,9 +202,9 @@ export class HistoryReader {
 }
 
 function versionAfter(record: ChangeRecord, before: KeptVersion | undefined): KeptVersion | undefined {
-  const { type, isWhole, isSealed, payload, revision, previousRevision } = record;
+  const { type, isWhole, isEncrypted, payload, revision, previousRevision } = record;
   if (type === 'delete') return undefined;
-  if (isWhole) return { value: payload, isSealed, revision: type === 'initial' ? previousRevision : revision };
+  if (isWhole) return { value: payload, isEncrypted, revision: type === 'initial' ? previousRevision : revision };
   if (!before) throw new Error(`the history has no version before that of revision ${revision}`);
-  return { value: applyDelta(before.value, payload), isSealed, revision };
+  return { value: applyDelta(before.value, payload), isEncrypted, revision };
 }

@@ -8,14 +8,13 @@ import { Random } from '../../util/test-random.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from './history-database.ts';
 import type { HistoryLimits } from './history-pruner.ts';
 import { historyExpired } from './history-reader.ts';
-import { type HandedChange, KeptHistory } from './kept-history.ts';
+import { type HandedChange, KeptHistory, type ValueGuard } from './kept-history.ts';
 import { LmdbHistoryDatabase } from './lmdb-history-database.ts';
-import type { ValueGuard } from './value-guard.ts';
 
 const PLAIN: ValueGuard = {
   isPlain: () => true,
   guard: () => Promise.reject(new Error('nothing is guarded')),
-  open: async (_key, value) => value,
+  decrypt: async (_key, value) => value,
 };
 const UNBOUNDED: HistoryLimits = { maxAgeMs: Infinity, maxBytes: Infinity };
 const SILENT = {
@@ -211,10 +210,10 @@ describe.each(Object.entries(DATABASES))('a history in %s', (name, prepare) => {
     };
     // The blocks of the first round go, and with them all moments in it, while others read.
     clock.pass(30_000);
-    let isPruning = true;
-    const pruning = history.flush().finally(() => (isPruning = false));
+    const state = { isPruning: true };
+    const pruning = history.flush().finally(() => (state.isPruning = false));
     const reads: Promise<void>[] = [];
-    for (; isPruning; await nextTurn()) reads.push(read(reads.length % 2 === 0 ? early : late));
+    for (; state.isPruning; await nextTurn()) reads.push(read(reads.length % 2 === 0 ? early : late));
     await Promise.all([pruning, ...reads]);
     expect(history.start.revision).toBeGreaterThan(early.revision);
     await history.close();

@@ -5,9 +5,8 @@ import { HistoryBlocks, RecordsPruned } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
 import { HistoryPruner, type HistoryLimits } from './history-pruner.ts';
-import { HistoryReader, type Moment } from './history-reader.ts';
+import { HistoryReader, type KeptVersion, type HistoryPosition } from './history-reader.ts';
 import type { ChangeRecord } from './record-block.ts';
-import type { ValueGuard } from './value-guard.ts';
 
 /** Of an object, so many versions are deltas before one is whole again: what it takes to read any of them is bounded. */
 const DELTAS_A_WHOLE = 16;
@@ -39,13 +38,29 @@ export interface HistoryObserver {
   failed(error: Error): void;
 }
 
+/** What becomes of values that are not to be kept as they are. */
+export interface ValueGuard {
+  /** Whether the objects at this key are kept as they are stored. */
+  isPlain(key: string): boolean;
+  /** What is kept of a change's versions. `before`: what is kept of the version before it, where something is. */
+  guard(change: HandedChange, before: KeptVersion | undefined): Promise<GuardedChange>;
+  /** The stored value of what was encrypted. */
+  decrypt(key: string, value: Buffer): Promise<Buffer>;
+}
+
+export interface GuardedChange {
+  previous: Buffer | undefined;
+  value: Buffer | undefined;
+  isEncrypted: boolean;
+}
+
 interface HistoryOptions {
   database: HistoryDatabase;
   clock: Clock;
   limits: HistoryLimits;
   guard: ValueGuard;
   observer: HistoryObserver;
-  /** Hears up to which revision everything is as durable as it gets. */
+  /** Called with the revision up to which everything is as durable as it gets. */
   onDurable?: (revision: number) => void;
 }
 
@@ -198,11 +213,11 @@ export class KeptHistory {
   async #addGuarded(change: HandedChange): Promise<void> {
     const known = this.#blocks.index.get(change.key);
     const before = known && (await this.reader.latest(known));
-    const { previous, value, isSealed } = await this.#options.guard.guard(change, before);
-    this.#addVersions(change, previous, value, isSealed);
+    const { previous, value, isEncrypted } = await this.#options.guard.guard(change, before);
+    this.#addVersions(change, previous, value, isEncrypted);
   }
 
-  #addVersions(change: HandedChange, previous: Buffer | undefined, value: Buffer | undefined, isSealed: boolean): void {
+  #addVersions(change: HandedChange, previous: Buffer | undefined, value: Buffer | undefined, isEncrypted: boolean): void {
     const { key, revision, previousRevision, annotation, type } = change;
     const blocks = this.#blocks;
     const object = blocks.index.get(key) ?? blocks.addObject(key);
@@ -218,14 +233,14 @@ export class KeptHistory {
         objectId,
         type: 'initial',
         isWhole: true,
-        isSealed,
+        isEncrypted,
         previousRevision,
         annotation: undefined,
         payload: previous,
       });
-    const delta = type === 'put' && previous && !isSealed && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!) : undefined;
+    const delta = type === 'put' && previous && !isEncrypted && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!) : undefined;
     const payload = delta ?? value ?? EMPTY;
-    blocks.append(object, { revision, timeMs, objectId, type, isWhole: delta === undefined, isSealed, previousRevision, annotation, payload });
+    blocks.append(object, { revision, timeMs, objectId, type, isWhole: delta === undefined, isEncrypted, previousRevision, annotation, payload });
   }
 
   #flushSoon(): void {
@@ -304,7 +319,7 @@ export class KeptHistory {
   }
 
   /** The moment that a time or a revision names; undefined where that is no longer kept. */
-  momentAt(at: { timeMs: number } | { revision: number }): Moment | undefined {
+  momentAt(at: { timeMs: number } | { revision: number }): HistoryPosition | undefined {
     try {
       return this.#momentAt(at);
     } catch (error) {
@@ -313,7 +328,7 @@ export class KeptHistory {
     }
   }
 
-  #momentAt(at: { timeMs: number } | { revision: number }): Moment | undefined {
+  #momentAt(at: { timeMs: number } | { revision: number }): HistoryPosition | undefined {
     const { revision: startRevision, timeMs: startTimeMs } = this.start;
     if ('revision' in at) {
       if (at.revision < startRevision) return undefined;

@@ -12,7 +12,7 @@ export interface ChangeRecord {
   /** The payload is the version itself; else it is a delta to the one before. */
   isWhole: boolean;
   /** The payload is encrypted. */
-  isSealed: boolean;
+  isEncrypted: boolean;
   /** Of the version before, 0 where there was none; of an initial one, its own. */
   previousRevision: number;
   /** As registry/write-author.ts has it; '' where it is not known. */
@@ -34,7 +34,7 @@ export interface NewRecord extends Omit<ChangeRecord, 'author' | 'auditId'> {
 const TYPES = ['put', 'delete', 'initial'] as const;
 const TYPE_BITS = 3;
 const WHOLE = 4;
-const SEALED = 8;
+const ENCRYPTED = 8;
 const UUID = 16;
 const NO_PREVIOUS = 32;
 const UUID_BYTES = 16;
@@ -68,7 +68,7 @@ export class BlockBuilder {
     const { annotation } = record;
     const lineEnd = annotation ? annotation.indexOf(LINE_END) : -1;
     const isUuid = annotation !== undefined && readUuid(annotation, lineEnd, this.#uuid);
-    const flags = (record.isWhole ? WHOLE : 0) + (record.isSealed ? SEALED : 0) + (isUuid ? UUID : 0) + (record.previousRevision === 0 ? NO_PREVIOUS : 0);
+    const flags = (record.isWhole ? WHOLE : 0) + (record.isEncrypted ? ENCRYPTED : 0) + (isUuid ? UUID : 0) + (record.previousRevision === 0 ? NO_PREVIOUS : 0);
     out.varint(record.revision - this.#revision);
     out.varint(record.timeMs - this.#timeMs);
     out.varint(record.objectId);
@@ -158,8 +158,8 @@ function readRecord(reader: ByteReader, revision: number, timeMs: number, author
   const payload = reader.sized();
   const type = TYPES[flags & TYPE_BITS]!;
   const isWhole = (flags & WHOLE) > 0;
-  const isSealed = (flags & SEALED) > 0;
-  return new DecodedRecord({ revision, timeMs, objectId, type, isWhole, isSealed, previousRevision, author, payload }, audit, (flags & UUID) > 0);
+  const isEncrypted = (flags & ENCRYPTED) > 0;
+  return new DecodedRecord({ revision, timeMs, objectId, type, isWhole, isEncrypted, previousRevision, author, payload }, audit, (flags & UUID) > 0);
 }
 
 /** A record whose audit id is made when somebody asks for it. */
@@ -169,7 +169,7 @@ class DecodedRecord implements ChangeRecord {
   readonly objectId: number;
   readonly type: ChangeRecord['type'];
   readonly isWhole: boolean;
-  readonly isSealed: boolean;
+  readonly isEncrypted: boolean;
   readonly previousRevision: number;
   readonly author: string;
   readonly payload: Buffer;
@@ -182,7 +182,7 @@ class DecodedRecord implements ChangeRecord {
     this.objectId = fields.objectId;
     this.type = fields.type;
     this.isWhole = fields.isWhole;
-    this.isSealed = fields.isSealed;
+    this.isEncrypted = fields.isEncrypted;
     this.previousRevision = fields.previousRevision;
     this.author = fields.author;
     this.payload = fields.payload;

@@ -2,14 +2,13 @@ import { createHmac } from 'node:crypto';
 import { isJsonObject, ownValue, parseOwnJson, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { KeptVersion } from './history-reader.ts';
-import type { HandedChange } from './kept-history.ts';
-import type { GuardedChange, ValueGuard } from './value-guard.ts';
+import type { GuardedChange, HandedChange, ValueGuard } from './kept-history.ts';
 
 /** Encrypts values as the store's own are. */
-export interface ValueSealer {
+export interface ValueEncryption {
   /** Undefined where values of this key are stored as they are. */
-  seal(key: string, value: Buffer): Promise<Buffer | undefined>;
-  open(key: string, value: Buffer): Promise<Buffer>;
+  encrypt(key: string, value: Buffer): Promise<Buffer | undefined>;
+  decrypt(key: string, value: Buffer): Promise<Buffer>;
 }
 
 export interface SecretGuardOptions {
@@ -21,7 +20,7 @@ export interface SecretGuardOptions {
   /** The JSON of a stored value. */
   decode(key: string, value: Buffer): Buffer;
   /** Where the store is encrypted. */
-  sealer?: ValueSealer | undefined;
+  encryption?: ValueEncryption | undefined;
 }
 
 /** Holds a whole manifest, values included. */
@@ -39,7 +38,7 @@ export class SecretGuard implements ValueGuard {
   }
 
   isPlain(key: string): boolean {
-    return this.#options.sealer === undefined && !this.#options.isSecret(key);
+    return this.#options.encryption === undefined && !this.#options.isSecret(key);
   }
 
   /** Whether values stand masked in what is kept of this key. */
@@ -50,19 +49,19 @@ export class SecretGuard implements ValueGuard {
   async guard(change: HandedChange, before: KeptVersion | undefined): Promise<GuardedChange> {
     const { key, value, previous } = change;
     if (this.isMasked(key)) return this.#masked(change, before);
-    const { sealer, isSecret } = this.#options;
-    const sealed = value && (await sealer?.seal(key, value));
-    const sealedBefore = previous && (await sealer?.seal(key, previous));
-    const isSealed = sealed !== undefined || sealedBefore !== undefined;
+    const { encryption, isSecret } = this.#options;
+    const encrypted = value && (await encryption?.encrypt(key, value));
+    const encryptedBefore = previous && (await encryption?.encrypt(key, previous));
+    const isEncrypted = encrypted !== undefined || encryptedBefore !== undefined;
     // Whoever asked for encryption and has it no longer gets less in the history, not more.
-    if (!isSealed && isSecret(key)) return this.#masked(change, before);
-    return isSealed ? { previous: sealedBefore, value: sealed, isSealed } : { previous, value, isSealed };
+    if (!isEncrypted && isSecret(key)) return this.#masked(change, before);
+    return isEncrypted ? { previous: encryptedBefore, value: encrypted, isEncrypted } : { previous, value, isEncrypted };
   }
 
-  open(key: string, value: Buffer): Promise<Buffer> {
-    const { sealer } = this.#options;
-    if (!sealer) return Promise.reject(new Error('it was encrypted, and --encryption-provider-config names no provider'));
-    return sealer.open(key, value);
+  decrypt(key: string, value: Buffer): Promise<Buffer> {
+    const { encryption } = this.#options;
+    if (!encryption) return Promise.reject(new Error('it was encrypted, and --encryption-provider-config names no provider'));
+    return encryption.decrypt(key, value);
   }
 
   /** A Secret as it is shown where what is kept of it is masked. */
@@ -73,9 +72,9 @@ export class SecretGuard implements ValueGuard {
   #masked({ key, value, previous, revision, previousRevision }: HandedChange, before: KeptVersion | undefined): GuardedChange {
     const read = (stored: Buffer | undefined): JsonObject | undefined => stored && (parseOwnJson(this.#options.decode(key, stored)) as JsonObject);
     const plain = read(previous);
-    const masked = before && !before.isSealed ? before.value : plain && this.#mask(plain, undefined, undefined, previousRevision);
+    const masked = before && !before.isEncrypted ? before.value : plain && this.#mask(plain, undefined, undefined, previousRevision);
     const next = read(value);
-    return { previous: masked, value: next && this.#mask(next, plain, masked && parseOwnJson(masked), revision), isSealed: false };
+    return { previous: masked, value: next && this.#mask(next, plain, masked && parseOwnJson(masked), revision), isEncrypted: false };
   }
 
   /** Values that are as they were keep what stands for them. */

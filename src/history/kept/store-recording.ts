@@ -14,7 +14,7 @@ interface RecordingOptions {
   /** Opens what is kept already, if that is known up to the revision that is told and everything after it will be handed over; else begins anew. */
   open(revision: number, isKnown: (revision: number) => boolean): Promise<KeptHistory>;
   isRecorded(key: string): boolean;
-  /** Hears that the history had to begin anew. */
+  /** Called when the history had to begin anew. */
   onRestart(error: Error): void;
 }
 

@@ -1,8 +1,8 @@
+import { badRequest, genericNotFound } from '../../api/errors.ts';
 import { containersOf } from '../../apis/core/pod/containers-of.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
-import type { ConnectCall } from '../../registry/definition.ts';
-import { badRequest, genericNotFound } from '../../api/errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
+import type { ConnectCall } from '../../registry/definition.ts';
 
 export const podOf = async ({ store, namespace, name }: ConnectCall): Promise<Pod> => (await store.get(namespace, name, '')).object<Pod>();
 
@@ -24,3 +24,18 @@ export function onlyAt(path: string, options: JsonObject): JsonObject {
   if (path !== '' && path !== '/') throw genericNotFound();
   return options;
 }
+
+/** A query as Go's url.Values writes it: sorted by name, and escaped as forms are. */
+export const encodeQuery = (parameters: readonly (readonly [name: string, value: string])[]): string =>
+  parameters
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([name, value]) => `${escape(name)}=${escape(value)}`)
+    .join('&');
+
+const escape = (text: string): string =>
+  encodeURIComponent(text)
+    .replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
+
+export const pathWithQuery = (path: string, parameters: readonly (readonly [name: string, value: string])[]): string =>
+  parameters.length === 0 ? path : `${path}?${encodeQuery(parameters)}`;

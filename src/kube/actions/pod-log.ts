@@ -1,12 +1,11 @@
 import type { SubresourceAction } from '../../apis/define.ts';
 import { queryBoolean, queryInteger } from '../../endpoints/query.ts';
-import { pathWithQuery } from '../kubelet/location.ts';
+import { chooseContainer, onlyAt, pathWithQuery, podOf } from './pod-location.ts';
 import { answerLog } from '../kubelet/log.ts';
 import { badRequest, invalid } from '../../api/errors.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { canonicalTime } from '../../util/time.ts';
-import { chooseContainer, onlyAt, podOf } from './pod-location.ts';
 import type { StreamOptions } from './pod-streams.ts';
 
 const LOG_STREAMS = ['All', 'Stderr', 'Stdout'];

@@ -1,17 +1,17 @@
 import type { SubresourceAction } from '../../apis/define.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import { queryBoolean } from '../../endpoints/query.ts';
-import { pathWithQuery } from '../kubelet/location.ts';
+import { chooseContainer, onlyAt, pathWithQuery, podOf } from './pod-location.ts';
 import type { Kubelets } from '../kubelet/kubelets.ts';
 import type { StreamMetrics } from '../kubelet/metrics.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
+import { resourceAttributes } from '../../api/authorization.ts';
 import { ApiError, badRequest, forbidden, unknownError } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { chooseContainer, onlyAt, podOf } from './pod-location.ts';
 
 export interface StreamOptions {
   authorizer: Pick<Authorizer, 'authorize'>;
@@ -91,8 +91,8 @@ const portsIn = (list: string): number[] =>
 /** A WebSocket begins with a GET, but it does what a POST does: reading is not enough (kubernetes/kubernetes#133515). */
 async function authorizeCreate({ authorizer, isEnabled }: StreamOptions, { verb, context, namespace, name, subresource }: ConnectCall): Promise<void> {
   if (verb === 'create' || !isEnabled('AuthorizePodWebsocketUpgradeCreatePermission')) return;
-  const what = { isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource, namespace, name, path: '' };
-  const { decision, reason } = await authorizer.authorize({ user: context.user, verb: 'create', ...what });
+  const asked = resourceAttributes({ user: context.user, verb: 'create', apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource, namespace, name });
+  const { decision, reason } = await authorizer.authorize(asked);
   if (decision !== 'allow') throw forbidden({ group: '', resource: 'pods' }, name, reason);
 }
 

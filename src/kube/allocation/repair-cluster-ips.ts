@@ -14,7 +14,7 @@ const REVERT_MS = 5_000;
 
 export interface ClusterIpRepairOptions {
   client: Client;
-  /** Hears of what was found wrong. */
+  /** Called with what was found wrong. */
   report(error: Error): void;
   now(): Date;
   /** Where the same is told to whoever looks at the service or its address. */

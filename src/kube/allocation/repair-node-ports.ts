@@ -14,7 +14,7 @@ export interface NodePortRepairOptions {
   client: Client;
   ranges: StoredObjects<RangeAllocation>;
   range: PortRange;
-  /** Hears of what was found wrong. */
+  /** Called with what was found wrong. */
   report(error: Error): void;
   /** Where the same is told to whoever looks at the service. */
   events: RepairEvents;

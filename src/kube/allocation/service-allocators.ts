@@ -26,7 +26,7 @@ export interface AllocatorOptions {
   metrics?: AllocationMetrics;
   /** Nobody else writes to the store. */
   isSingleWriter: boolean;
-  /** Hears of what was found wrong. */
+  /** Called with what was found wrong. */
   report(error: Error): void;
   now(): Date;
 }

@@ -7,7 +7,7 @@ import { isApiError } from '../../api/errors.ts';
 export interface BootstrapControllerOptions {
   /** Ends the controller; what it has begun may still finish. */
   signal: AbortSignal;
-  /** Hears of failures that are tried again later. */
+  /** Called with failures that are tried again later. */
   report(error: Error): void;
   now(): Date;
 }

@@ -17,7 +17,7 @@ const RECONCILE_MS = 10 * 60_000;
 const LEASE_POLL_MS = 100;
 
 /** What this server says of one resource. */
-export interface RecordedResource {
+export interface StorageVersionResource {
   group: string;
   resource: string;
   encodingVersion: string;
@@ -26,7 +26,7 @@ export interface RecordedResource {
 }
 
 /** Of all resources that are stored, in the order of their names. Custom resources are not recorded; resources that share their objects are one. */
-export function recordedResources(versions: Iterable<ApiVersion>): RecordedResource[] {
+export function recordedResources(versions: Iterable<ApiVersion>): StorageVersionResource[] {
   const found = new Map<string, { installed: InstalledResource; served: string[] }>();
   for (const { group, version, resources } of [...versions].toSorted((a, b) => b.versionPriority - a.versionPriority)) {
     for (const [plural, installed] of resources) {
@@ -52,14 +52,14 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export class StorageVersionRecorder {
   readonly #client: Client;
-  readonly #resources: readonly RecordedResource[];
+  readonly #resources: readonly StorageVersionResource[];
   /** Alpha, and off where --runtime-config does not say otherwise: nothing can be recorded then, and nothing be written. */
   readonly #isServed: boolean;
   readonly #serverId = serverIdentity(hostname(), 'kube-apiserver');
   /** By `resource.group`: those that are not recorded yet, with what went wrong last. */
   readonly #pending: Map<string, Error | undefined>;
 
-  constructor(client: Client, resources: readonly RecordedResource[]) {
+  constructor(client: Client, resources: readonly StorageVersionResource[]) {
     this.#client = client;
     this.#resources = resources;
     this.#isServed = resources.some(({ group }) => group === GROUP);
@@ -110,7 +110,7 @@ export class StorageVersionRecorder {
     if (failure) throw failure;
   }
 
-  async #record(versions: ResourceClient<StorageVersion>, resource: RecordedResource, now: Date): Promise<void> {
+  async #record(versions: ResourceClient<StorageVersion>, resource: StorageVersionResource, now: Date): Promise<void> {
     const { group, resource: plural, encodingVersion, decodableVersions, servedVersions } = resource;
     const own: ServerStorageVersion = {
       apiServerID: this.#serverId,

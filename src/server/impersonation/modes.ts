@@ -1,5 +1,5 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import { type AuthorizationAttributes, resourceAttributes } from '../../api/authorization.ts';
 import {
   ALL_AUTHENTICATED,
   ALL_UNAUTHENTICATED,
@@ -121,11 +121,7 @@ async function authorizeUser(authorizer: Asked, mode: Mode, wanted: User, reques
     const isOldName = !isConstrained && (resource === 'users' || resource === 'groups' || resource === 'serviceaccounts');
     const group = isOldName ? { apiGroup: '', apiVersion: 'v1' } : { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' };
     const verb = isConstrained ? `impersonate:${mode.name}` : 'impersonate';
-    return demand(
-      authorizer,
-      { user: requestor, verb, isResourceRequest: true, ...group, resource, subresource: '', namespace: '', name, path: '', ...more },
-      mode,
-    );
+    return demand(authorizer, resourceAttributes({ user: requestor, verb, ...group, resource, name, ...more }), mode);
   };
   const groups = await authorizeName(wanted, isConstrained, ask);
   if (wanted.uid) await ask('uids', wanted.uid);

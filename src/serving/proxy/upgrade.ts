@@ -16,7 +16,7 @@ export interface TunnelOptions {
   /** `Host` to send, where it is not the target's. */
   hostHeader?: string;
   signal?: AbortSignal | undefined;
-  /** Hears of the backend's status code. */
+  /** Called with the backend's status code. */
   onStatus?: ((status: number) => void) | undefined;
 }
 

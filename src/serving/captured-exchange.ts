@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { requestEntityTooLarge } from '../api/errors.ts';
-import { type ConnectionInfo, type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from '../serving/exchange.ts';
+import { type ConnectionInfo, type Exchange, type ResponseHeaders, type ResponseStream, closedStream, withoutConnection } from './exchange.ts';
 
 export interface CapturedRequest {
   method: string;
@@ -11,17 +11,14 @@ export interface CapturedRequest {
   remoteAddress: string;
 }
 
-/** No connection is behind it: nothing that is done to it concerns anybody. */
-const NO_CONNECTION: ConnectionInfo = { peerCertificates: [], requestClose() {}, destroy() {}, holdBack: () => false, readOn() {} };
-
 /** A request of our own making, whose answer is kept, up to a size. */
 export class CapturedExchange implements Exchange {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  readonly httpVersion = '1.1';
+  readonly httpVersion: Exchange['httpVersion'] = '1.1';
   readonly remoteAddress: string;
-  readonly connection = NO_CONNECTION;
+  readonly connection: ConnectionInfo = withoutConnection([]);
   readonly #lines: CapturedRequest['headers'];
   readonly #body: Buffer;
   readonly #limitBytes: number;
@@ -31,7 +28,7 @@ export class CapturedExchange implements Exchange {
   #sentBytes = 0;
   /** 0 until it is answered. */
   status = 0;
-  answerHeaders: ResponseHeaders = {};
+  responseHeaders: ResponseHeaders = {};
   isClosed = false;
 
   constructor({ method, target, headers, body, remoteAddress }: CapturedRequest, limitBytes: number) {
@@ -106,7 +103,7 @@ export class CapturedExchange implements Exchange {
 
   #begin(status: number, headers: ResponseHeaders): void {
     this.status = status;
-    this.answerHeaders = headers;
+    this.responseHeaders = headers;
   }
 
   /** Chunks are others' memory, and may change. */

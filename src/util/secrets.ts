@@ -1,23 +1,26 @@
-import { hash, randomBytes } from 'node:crypto';
-import { isSameSecret } from '../util/same-secret.ts';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Whether two secrets are the same, in a time that tells nothing of where they differ. */
+export function isSameSecret(ours: Buffer, theirs: string): boolean {
+  const sent = Buffer.from(theirs);
+  return ours.length === sent.length && timingSafeEqual(ours, sent);
+}
 
 const SECRET_BYTES = 32;
 
 /** What nobody guesses, as it stands in a cookie, a header or a link. */
 export const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-export const isSame = (ours: string, theirs: string): boolean => isSameSecret(Buffer.from(ours), Buffer.from(theirs));
-
 /**
  * Things that are known by a secret. They are kept and looked up by digests under a key of this table, so that the time a lookup takes tells a client nothing of
- * the secrets. A table holds so many; the oldest goes first.
+ * the secrets, and a memory dump does not hold them. A table holds so many; the oldest goes first.
  */
 export class SecretTable<V> {
   readonly #key = newSecret();
   readonly #byDigest = new Map<string, V>();
   readonly #limit: number;
 
-  constructor(limit: number) {
+  constructor(limit = Infinity) {
     this.#limit = limit;
   }
 

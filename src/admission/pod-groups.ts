@@ -1,8 +1,25 @@
+import { type AdmissionPlugin, type PluginEnvironment, CREATE } from './plugin.ts';
+import { refusal } from './refusal.ts';
 import type { PodGroup, Workload } from '../apis/facts/types/scheduling-v1alpha2.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { quote } from '../util/go-quote.ts';
-import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
-import { refusal } from './refusal.ts';
+
+const FINALIZER = 'scheduling.k8s.io/podgroup-protection';
+
+/** A group that pods still refer to is not deleted under them; a controller takes the finalizer away (plugin/pkg/admission/scheduling/podgroupprotection). */
+export function podGroupProtection({ isEnabled }: PluginEnvironment): AdmissionPlugin {
+  const isOn = isEnabled('GenericWorkload');
+  return {
+    name: 'PodGroupProtection',
+    operations: CREATE,
+    targets: ['podgroups.scheduling.k8s.io'],
+    mutate({ object }) {
+      const { metadata } = object!;
+      const present = metadata.finalizers ?? [];
+      if (isOn && !present.includes(FINALIZER)) metadata.finalizers = [...present, FINALIZER];
+    },
+  };
+}
 
 /** A group of pods is made from a template that there is (plugin/pkg/admission/podgroup). */
 export function podGroupWorkloadExists({ client, isEnabled }: PluginEnvironment): AdmissionPlugin {
