@@ -7,6 +7,8 @@ export const AGGREGATOR_USER: User = { name: 'system:kube-aggregator', groups: [
 
 const ATTEMPTS = 5;
 const TIMEOUT_MS = 5_000;
+/** Of what it serves; a connection whose answer has been read can be used again, and a longer one is not worth that. */
+const MAX_READ_BYTES = 256 * 1024;
 
 /** Whether a server answers for its group-version: one of several attempts must, since each may meet another endpoint. Throws what the last one met. */
 export async function reach(api: RemoteApi): Promise<void> {
@@ -24,7 +26,7 @@ async function attempt(api: RemoteApi): Promise<void> {
   const path = api.group === '' ? `/api/${api.version}` : `/apis/${api.group}/${api.version}`;
   const url = `https://${hostPort(address.host, address.port)}${path}`;
   try {
-    const { status } = await api.fetch(path, { user: AGGREGATOR_USER, timeoutMs: TIMEOUT_MS }, address);
+    const { status } = await api.fetch(path, { user: AGGREGATOR_USER, timeoutMs: TIMEOUT_MS, limitBytes: MAX_READ_BYTES, wantsStatusOnly: true }, address);
     if (status < 200 || status >= 300) throw new Error(`bad status from ${url}: ${status}`);
   } catch (error) {
     throw new Error(`failing or missing response from ${url}: ${(error as Error).message}`, { cause: error });

@@ -37,6 +37,7 @@ export interface FetchOptions {
   headers?: OutgoingHttpHeaders;
   timeoutMs: number;
   limitBytes?: number;
+  wantsStatusOnly?: boolean;
 }
 
 const DISCOVERY_TIMEOUT_MS = 5_000;

@@ -36,15 +36,15 @@ const OPENING_BRACE = /^\s*\{/;
 async function parseText(answer: Buffer): Promise<Json> {
   try {
     if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return await parseLongJson(answer);
-    const { parseYaml } = await import('../encoding/yaml.ts');
-    return parseYaml(answer.toString());
+    const { parseYamlInSlices } = await import('../encoding/yaml.ts');
+    return await parseYamlInSlices(answer.toString());
   } catch (error) {
     throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
 }
 
 const MAX_SPACE_BYTES = 256;
-/** YAML takes long to read, and others wait meanwhile. */
+/** Nobody answers with so much YAML, which takes long to read. */
 const MAX_YAML_BYTES = 64 * 1024;
 
 const TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';

@@ -42,3 +42,10 @@ test.each(['text', 'json'] as const)('secrets do not reach a %s log, nor can a c
   expect(line).not.toMatch(/abc\.def|s3cret|Zm9v/);
   expect(line!.trimEnd()).not.toContain('\n');
 });
+
+test.each(['text', 'json'] as const)('what a client sent does not make a %s line long', (format) => {
+  const long = 'x'.repeat(1_000_000);
+  const [line] = linesOf({ format }, (logger) => logger.error(`A request failed: ${long}`, { error: new Error(long), path: long }));
+  expect(line!.length).toBeLessThan(31_000);
+  expect(line).toContain('… (990000 more characters)');
+});

@@ -52,7 +52,7 @@ export function createLogger(settings: LoggerSettings): Logger {
 
   const loggerOf = (module: string | undefined, own: number): Logger => {
     const put = (severity: Severity, level: number, message: string, fields: LogFields, more?: readonly string[]): void =>
-      write(formatLine({ severity, level, message: withoutBearers(message), fields, time: now(), module, ...(more && { more }) }), severity);
+      write(formatLine({ severity, level, message: safeText(message), fields, time: now(), module, ...(more && { more }) }), severity);
     const isShown = (severity: Severity, level: number): boolean => level <= Math.max(own, shared.verbosity) && severities.indexOf(severity) >= least;
     const log = (severity: Severity, message: string, fields: LogFields = {}): void => {
       if (!isShown(severity, 0)) return;
@@ -107,7 +107,14 @@ const withoutBearers = (message: string): string => message.replace(/\b(bearer|b
 
 const fieldText = (key: string, value: unknown): string =>
   isSecret(key) ? HIDDEN : typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(plain(value));
-const plain = (value: unknown): unknown => (value instanceof Error ? withoutBearers(value.message) : typeof value === 'string' ? withoutBearers(value) : value);
+const plain = (value: unknown): unknown => (value instanceof Error ? safeText(value.message) : typeof value === 'string' ? safeText(value) : value);
+
+/** Errors repeat what a client sent, up to a megabyte: fifty such lines a second (LogRate) would fill a disk within the hour. */
+const MAX_TEXT_CHARACTERS = 10_000;
+
+const shortened = (text: string): string =>
+  text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}… (${text.length - MAX_TEXT_CHARACTERS} more characters)`;
+const safeText = (text: string): string => withoutBearers(shortened(text));
 
 /** What a client sent must not be able to begin a line of its own. */
 const oneLine = (message: string): string => message.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));

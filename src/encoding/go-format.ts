@@ -1,16 +1,59 @@
 import { quote } from '../util/go-quote.ts';
+import { LIMITS } from '../util/limits.ts';
 import type { Json } from './json-types.ts';
 
 /** A JSON value as Go's fmt prints it with %v: `map[a:1 b:[x y] c:<nil>]`. For messages that upstream words this way. */
 export function formatGo(value: Json | undefined): string {
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(formatGo).join(' ')}]`;
-  if (typeof value === 'object') {
-    const entries = Object.keys(value).toSorted();
-    return `map[${entries.map((key) => `${key}:${formatGo(value[key])}`).join(' ')}]`;
+  const shown = new ShownValue();
+  writeGo(shown, value);
+  return shown.text;
+}
+
+function writeGo(shown: ShownValue, value: Json | undefined): void {
+  if (value === null || value === undefined) shown.add('<nil>');
+  else if (Array.isArray(value)) shown.each('[', value, ' ', ']', (item) => writeGo(shown, item));
+  else if (typeof value === 'object') {
+    shown.each('map[', Object.keys(value).toSorted(), ' ', ']', (key) => {
+      shown.add(key);
+      shown.add(':');
+      writeGo(shown, value[key]);
+    });
+  } else shown.add(typeof value === 'string' ? value : scalarText(value));
+}
+
+/** Integers that are larger are bigints. */
+const scalarText = (value: number | bigint | boolean): string =>
+  typeof value === 'number' && !Number.isSafeInteger(value) ? formatGoFloat(value, 64) : String(value);
+
+/** A text that is cut where it has become too long for a message: what it shows is a client's, and may be the whole of a body. */
+class ShownValue {
+  #text = '';
+
+  get text(): string {
+    return this.#text.length > LIMITS.shownCharacters ? `${this.#text.slice(0, LIMITS.shownCharacters)}…` : this.#text;
   }
-  // Integers that are larger are bigints.
-  return typeof value === 'number' && !Number.isSafeInteger(value) ? formatGoFloat(value, 64) : String(value);
+
+  /** How much more of a text can be seen. */
+  get #left(): number {
+    return LIMITS.shownCharacters + 1 - this.#text.length;
+  }
+
+  add(text: string): void {
+    this.#text += text.length > this.#left ? text.slice(0, Math.max(0, this.#left)) : text;
+  }
+
+  addQuoted(text: string): void {
+    this.add(quote(text.length > this.#left ? text.slice(0, Math.max(0, this.#left)) : text));
+  }
+
+  each<T>(begin: string, items: readonly T[], separator: string, end: string, write: (item: T) => void): void {
+    this.add(begin);
+    for (let index = 0; index < items.length && this.#left > 0; index++) {
+      if (index > 0) this.add(separator);
+      write(items[index]!);
+    }
+    this.add(end);
+  }
 }
 
 /** As strconv.FormatFloat(value, 'g', -1, bits) writes it, and %v and %#v with 64 bits: `1e+06`, `1.1234568`, `+Inf`. */
@@ -31,16 +74,25 @@ function shortestFloat32(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** A value as Go's %#v prints what go-yaml read: `map[interface {}]interface {}{"a":1}`. */
-export function goSyntax(value: Json): string {
-  if (value === null) return '<nil>';
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : formatGoFloat(value, 64);
-  if (typeof value === 'string') return quote(value);
-  if (typeof value !== 'object') return String(value);
-  const inside = (item: Json): string => (item === null ? 'interface {}(nil)' : goSyntax(item));
-  if (Array.isArray(value)) return `[]interface {}{${value.map(inside).join(', ')}}`;
-  const entries = Object.keys(value).toSorted();
-  return `map[interface {}]interface {}{${entries.map((key) => `${quote(key)}:${inside(value[key]!)}`).join(', ')}}`;
+/** A value as Go's %#v prints what was read from YAML: `map[interface {}]interface {}{"a":1}`, or with keys of another type. */
+export function goSyntax(value: Json, keyType: 'interface {}' | 'string' = 'interface {}'): string {
+  const shown = new ShownValue();
+  if (value === null) shown.add('<nil>');
+  else writeSyntax(shown, value, keyType);
+  return shown.text;
+}
+
+function writeSyntax(shown: ShownValue, value: Json | undefined, keyType: string): void {
+  if (value === null || value === undefined) shown.add('interface {}(nil)');
+  else if (typeof value === 'string') shown.addQuoted(value);
+  else if (Array.isArray(value)) shown.each('[]interface {}{', value, ', ', '}', (item) => writeSyntax(shown, item, keyType));
+  else if (typeof value === 'object') {
+    shown.each(`map[${keyType}]interface {}{`, Object.keys(value).toSorted(), ', ', '}', (key) => {
+      shown.addQuoted(key);
+      shown.add(':');
+      writeSyntax(shown, value[key], keyType);
+    });
+  } else shown.add(scalarText(value));
 }
 
 /** The Go type that a decoded JSON value has in an interface, as reflect prints it. */

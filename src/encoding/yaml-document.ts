@@ -1,5 +1,5 @@
 import { type CST, Composer, type Document, Lexer, type ParsedNode, Parser, type YAMLMap, type YAMLParseError, type YAMLSeq, isMap, isPair, isSeq } from 'yaml';
-import { InputTooLarge, MAX_DEPTH } from './json-parser.ts';
+import { InputTooLarge } from './json-parser.ts';
 import { LongTexts, refuseLongPlainText } from './yaml-texts.ts';
 import { LIMITS } from '../util/limits.ts';
 import type { SlicedWork } from '../util/time-slice.ts';
@@ -32,14 +32,14 @@ function step<T>(work: SlicedWork<T>): IteratorResult<void, T> {
     Error.stackTraceLimit = 0;
     return work.next();
   } catch (error) {
-    throw error instanceof RangeError ? tooDeep() : error;
+    throw error instanceof RangeError ? tooDeep(MAX_COLLECTIONS) : error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
 /** The parser calls itself for what is inside of something else, until the stack is full. */
-export const tooDeep = (): YamlError => new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
+export const tooDeep = (max: number): YamlError => new YamlError(`yaml: exceeded max depth of ${max}`);
 
 /** From 1. */
 export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
@@ -84,21 +84,10 @@ const newComposer = (): Composer<ParsedNode> =>
   });
 
 /**
- * How many collections are inside of each other where the text is: brackets, and what a line opens by `-` and `?`. Composing calls itself for each, and V8
- * ends the whole process when it has to compile a regular expression with no room left on the stack: 4 KB of `[` did that.
+ * Collections that may be inside of each other. Composing calls itself for each, and V8 ends the whole process when it has to compile a regular expression with
+ * no room left on the stack: 4 KB of `[` did that. From some 880 levels on there is none.
  */
-class OpenCollections {
-  #brackets = 0;
-  #inLine = 0;
-
-  see(lexeme: string): void {
-    if (lexeme === '[' || lexeme === '{') this.#brackets++;
-    else if (lexeme === ']' || lexeme === '}') this.#brackets = Math.max(0, this.#brackets - 1);
-    else if (lexeme === '-' || lexeme === '?') this.#inLine++;
-    else if (lexeme === '\n' || lexeme === '\r\n') this.#inLine = 0;
-    if (this.#brackets + this.#inLine > MAX_DEPTH) throw tooDeep();
-  }
-}
+const MAX_COLLECTIONS = LIMITS.yamlDepth;
 
 /**
  * As `Parser.parse`, counting (CVE-2019-11254), and only up to the first token that has no place: it is the error that is told, and each of thousands behind
@@ -106,17 +95,16 @@ class OpenCollections {
  */
 function* tokensOf(text: string, texts: LongTexts): Iterable<CST.Token | undefined> {
   const parser = new Parser();
-  const depth = new OpenCollections();
   let count = 0;
   let hasFailed = false;
   for (const lexeme of new Lexer().lex(text)) {
     count += 1 + texts.tokensOf(lexeme);
     if (count > MAX_TOKENS) throw new InputTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
-    depth.see(lexeme);
     for (const token of parser.next(lexeme)) {
       yield token;
       hasFailed ||= token.type === 'error';
     }
+    if (parser.stack.length > MAX_COLLECTIONS) throw tooDeep(MAX_COLLECTIONS);
     if (hasFailed) break;
     yield undefined;
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { duplicatePaths } from './json.ts';
 import type { DuplicateKeys } from './json-parser.ts';
 import type { Json } from './json-types.ts';
+import { LIMITS } from '../util/limits.ts';
 import { YamlError, parseYaml, parseYamlInSlices, toYaml, toYamlInPieces } from './yaml.ts';
 
 describe('parseYaml', () => {
@@ -269,6 +270,22 @@ test.each([
   ['? [a]\n: b', 'yaml: invalid map key: []interface {}{"a"}'],
 ])('%j has a key that JSON has no name for', (text, message) => {
   expect(() => parseYaml(text)).toThrow(message);
+});
+
+const nested: [string, (levels: number) => string][] = [
+  ['[', (levels) => '['.repeat(levels) + ']'.repeat(levels)],
+  ['{a: ', (levels) => `${'{a: '.repeat(levels)}1${'}'.repeat(levels)}`],
+  ['- ', (levels) => `${'- '.repeat(levels)}1`],
+  ['indented', (levels) => Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('')],
+];
+test.each(nested)('%s may be inside of each other up to a limit, far from the end of the stack', (_, text) => {
+  expect(() => parseYaml(text(LIMITS.yamlDepth - 2))).not.toThrow();
+  for (const levels of [1, 100, 600, 3_000]) expect(() => parseYaml(text(LIMITS.yamlDepth + levels))).toThrow('yaml: exceeded max depth of 300');
+});
+
+test('thousands of values in one line are refused early', () => {
+  expect(() => parseYaml(`${'a: '.repeat(10_000)}1`)).toThrow('yaml: exceeded max depth of 300');
+  expect(() => parseYaml(`${'a: '.repeat(100)}1`)).toThrow('yaml: line 1: mapping values are not allowed in this context');
 });
 
 test.each(['[', '{', '- ', '? ', '[{'])('thousands of %j are refused before they fill the stack', (opening) => {

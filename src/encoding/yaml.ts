@@ -95,7 +95,7 @@ class YamlConverter {
     this.count();
     if (isAlias(node)) return yield* this.alias(node);
     this.note(node);
-    if (++this.depth > MAX_DEPTH) throw tooDeep();
+    if (++this.depth > MAX_DEPTH) throw tooDeep(MAX_DEPTH);
     this.extraValues += valuesOfDepth(this.depth);
     const value = isSeq(node) ? yield* this.list(node) : yield* this.map(node as YAMLMap);
     this.depth--;

@@ -1,5 +1,5 @@
 import { jsonKind } from '../encoding/go-format.ts';
-import { DecodeError, type StrictErrors, convert, decode, decodeInSlices } from '../schema/decode.ts';
+import { DecodeError, type StrictErrors, convert, convertInSlices, decode, decodeInSlices } from '../schema/decode.ts';
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
@@ -78,7 +78,11 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   if (context.isLarge) await nextTurn();
   const shown = (): string => formatGo(patchAfterMerge(context.kind.schema, context.before, patch));
   const sentEmpty = new EmptyPaths();
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(context.kind.schema, patched, convert(context.kind.schema, patched, strict, sentEmpty)), shown);
+  const { schema } = context.kind;
+  const decoded = context.isLarge
+    ? await decodedLargeOrInvalid(() => convertInSlices(schema, patched, strict, sentEmpty), shown)
+    : decodedOrInvalid(() => convert(schema, patched, strict, sentEmpty), shown);
+  const object = keepManagedFieldsReset(schema, patched, decoded);
   settleStrictErrors(strict, shown, context);
   return { patched: object, sentEmpty };
 };

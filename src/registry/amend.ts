@@ -1,8 +1,10 @@
-import { clone } from '../schema/clone.ts';
+import { clone, cloneInSlices } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { conflict, notFound } from '../api/errors.ts';
-import { type StoreParts, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
+import { nextTurn } from '../util/time-slice.ts';
+import { type StoreParts, canonical, canonicalInSlices, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
+import { LARGE_BYTES } from './request-context.ts';
 import type { AmendOptions } from './store.ts';
 import { annotationOf } from './write-author.ts';
 
@@ -18,10 +20,12 @@ export async function amend<T extends ApiObject>(
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);
-    const object = clone(entry.object<T>());
+    const isLarge = entry.bytes.length > LARGE_BYTES;
+    const object = isLarge ? await cloneInSlices(entry.object<T>()) : clone(entry.object<T>());
     checkPreconditions(parts, key, object, preconditions);
     change(object);
-    const amended = canonical(parts, object);
+    const amended = isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
+    if (isLarge) await nextTurn();
     if (dryRun) return amended;
     const ttlSeconds = parts.definition.storage.ttlSeconds?.(amended);
     try {

@@ -1,7 +1,8 @@
 import { clone } from '../schema/clone.ts';
 import { DecodeError, convert } from '../schema/decode.ts';
+import { DecodeRun } from '../schema/decode-run.ts';
 import { EmptyPaths } from '../schema/empty-paths.ts';
-import { TooManyItems } from '../schema/ownership/count-items.ts';
+import { TooManyItems, checkItems } from '../schema/ownership/count-items.ts';
 import { conflictError } from '../schema/ownership/conflict-error.ts';
 import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
 import { MIGRATING_MANAGER, lastAppliedFields, updateLastApplied } from '../schema/ownership/last-applied.ts';
@@ -98,7 +99,8 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
   const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields), checkLive);
   const { object, managers } = applied(apply, way, before, tracked, checkLive);
   const entries = encodeManagers(managers, apply.steps);
-  const result = inStep(apply.steps, () => (object === undefined ? serverMade(clone(live!)) : storedForm(apply, object)));
+  const reading = apply.steps && inStep(apply.steps, (): Reading => ({ run: new DecodeRun(), sentEmpty: new EmptyPaths() }));
+  const result = inStep(apply.steps, () => (object === undefined ? serverMade(clone(live!)) : storedForm(apply, object, reading)));
   updateAnnotation(apply, result.object);
   setEntries(result.object, entries);
   return result;
@@ -149,6 +151,7 @@ function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Man
   const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
   if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil');
+  inStep(apply.steps, () => checkItems(config.plan, config.value));
   inStep(apply.steps, () => validate(apply, config));
   checkLive((shown) => `failed to create typed live object (${shown})`);
   if (apply.definition.schema.custom !== undefined) way.demandKnown(managers);
@@ -173,20 +176,26 @@ function validate(apply: Apply, { plan, value }: Versioned): void {
   }
 }
 
+/** What the reading of a large object has from its first run to its last. */
+interface Reading {
+  run: DecodeRun;
+  sentEmpty: EmptyPaths;
+}
+
 /** What was merged, read as its type, with defaults, as it is stored. */
-function storedForm(apply: Apply, { value }: Versioned): SentObject {
+function storedForm(apply: Apply, { value }: Versioned, reading: Reading | undefined): SentObject {
   const { served } = apply;
-  const { object, sentEmpty } = decoded(apply, served.schema, value);
+  reading?.run.begin();
+  const { object, sentEmpty } = decoded(apply, served.schema, value, reading);
   served.default?.(object, { sentEmpty });
   return { object: served.toStored?.(object, { sentEmpty }) ?? object, sentEmpty };
 }
 
-function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): SentObject {
+function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject, { run, sentEmpty = new EmptyPaths() }: Partial<Reading> = {}): SentObject {
   const { group, version, kind } = kindOf(apply);
-  const sentEmpty = new EmptyPaths();
   try {
     // What a custom resource's schema does not know is pruned when it is stored: admission sees it.
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = schema.custom?.settle(value) ?? convert(schema, value, undefined, sentEmpty);
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = schema.custom?.settle(value, run) ?? convert(schema, value, undefined, sentEmpty, run);
     const object = { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
     if (schema.custom !== undefined && isJsonObject(value['metadata'])) addEmptyFields(sentEmpty, value['metadata']);
     return { object, sentEmpty };

@@ -1,5 +1,5 @@
 import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
-import { clone } from '../schema/clone.ts';
+import { clone, cloneInSlices } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -15,6 +15,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -64,7 +65,8 @@ export async function deleteObject<T extends ApiObject>(
       entry.object();
       await nextTurn();
     }
-    const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object: clone(entry.object<T>()) };
+    const object = context.isLarge ? await cloneInSlices(entry.object<T>()) : clone(entry.object<T>());
+    const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object };
     try {
       return await attempt(deletion);
     } catch (error) {
@@ -240,7 +242,7 @@ async function admitDelete<T extends ApiObject>(
 async function writeMarked<T extends ApiObject>(deletion: Deletion<T>): Promise<T> {
   const { parts, context, key, options, entry, object } = deletion;
   if (context.isLarge) await nextTurn();
-  const marked = canonical(parts, object);
+  const marked = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   if (context.isLarge) await nextTurn();
   const value = await encodeStored(parts, marked);
   if (context.isLarge) await nextTurn();

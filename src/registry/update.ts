@@ -1,4 +1,4 @@
-import { clone } from '../schema/clone.ts';
+import { clone, cloneInSlices } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -134,10 +134,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, decode: NextObject
 async function currentFor<T extends ApiObject>({ context, options, old }: Attempt<T>): Promise<T> {
   if (!context.isLarge) return options.isApply ? old : clone(old);
   await nextTurn();
-  if (options.isApply) return old;
-  const copy = clone(old);
-  await nextTurn();
-  return copy;
+  return options.isApply ? old : cloneInSlices(old);
 }
 
 /** Who writes comes to own fields, and then the mutating step of admission sees the object. */

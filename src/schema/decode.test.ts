@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../encoding/json.ts';
 import type { DuplicateKeys } from '../encoding/json-parser.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
-import { convert, decode, decodeInSlices } from './decode.ts';
+import { convert, convertInSlices, decode, decodeInSlices } from './decode.ts';
 import { normalize } from './normalize.ts';
 import { thing } from './test-schemas.ts';
 
@@ -160,7 +160,13 @@ describe('decode in slices', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => container(index));
   const large = (): JsonObject => ({
     metadata: { name: 'x', nothing: 1 },
-    spec: { volumes: many(5), containers: many(60_000), settings: Object.fromEntries(many(500).map((item) => [item.name, item])) },
+    spec: { volumes: many(5), containers: many(60_000), settings: Object.fromEntries(many(5_000).map((item) => [item.name, item])) },
+  });
+  /** Lists and maps that are all short. */
+  const wide = (): JsonObject => ({
+    spec: {
+      containers: many(60).map((item) => ({ ...item, args: item.name.repeat(20).split(''), ports: many(300).map(() => ({ containerPort: 1, odd: 1 })) })),
+    },
   });
 
   test('is the same as at once, and so are its complaints', async () => {
@@ -168,6 +174,14 @@ describe('decode in slices', () => {
     const decoding = decodeInSlices(thing, large(), inSlices);
     expect(decoding).toBeInstanceOf(Promise);
     expect(await decoding).toEqual(decode(thing, large(), atOnce));
+    expect(inSlices).toEqual(atOnce);
+  });
+
+  test.each([large, wide])('is the same of what was merged', async (make) => {
+    const [atOnce, inSlices] = [{ errors: [] }, { errors: [] }];
+    const converting = convertInSlices(thing, make(), inSlices);
+    expect(converting).toBeInstanceOf(Promise);
+    expect(JSON.stringify(await converting)).toBe(JSON.stringify(convert(thing, make(), atOnce)));
     expect(inSlices).toEqual(atOnce);
   });
 

@@ -7,7 +7,7 @@ import { canonicalQuantity } from '../api/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from '../encoding/base64.ts';
 import { type DecodeRules, converterRules, jsonRules } from './decode-errors.ts';
-import { type DecodeRun, ITEMS_AT_ONCE, decodeInRuns } from './decode-run.ts';
+import { type DecodeRun, KEPT_FROM, decodeInRuns } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import type { EmptyPaths } from './empty-paths.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
@@ -28,6 +28,8 @@ export interface StrictErrors {
   limit?: number;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
   errors: string[];
+  /** Added to instead, where there are many. */
+  told?: Set<string>;
 }
 
 const MAX_STRICT_ERRORS = LIMITS.strictErrors;
@@ -64,18 +66,29 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
  * The same for an object that a merge made: errors have the messages of apimachinery's converter, and unknown fields are told in the
  * order of their paths. `strict.errors` is added to. Of custom resources nothing is decoded a second time: nulls stay.
  */
-export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject {
-  if (schema.custom !== undefined) return schema.custom.decode(value, strict, true);
-  const unknown: string[] = [];
-  const converted = convertTelling(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS }, sentEmpty);
-  strict?.errors.push(...unknown.toSorted());
+export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths, run?: DecodeRun): JsonObject {
+  if (schema.custom !== undefined) return schema.custom.decode(value, strict, true, run);
+  const makeTold = (): Set<string> => new Set();
+  const told = run?.keep(makeTold) ?? makeTold();
+  const converted = convertTelling(schema, value, {
+    strict: strict && { errors: [], told, limit: MAX_CONVERTED_ERRORS },
+    rules: converterRules,
+    sentEmpty,
+    run,
+  });
+  strict?.errors.push(...[...told].toSorted());
   return converted;
 }
 
+/** The same for what may be large: others have their turn meanwhile. */
+export function convertInSlices(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject | Promise<JsonObject> {
+  return decodeInRuns((run) => convert(schema, value, strict, sentEmpty, run));
+}
+
 /** What does not fit is looked for once more, in the order in which the converter would find it. */
-function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictErrors | undefined, sentEmpty: EmptyPaths | undefined): JsonObject {
+function convertTelling(schema: ObjectSchema, value: JsonObject, decoding: Decoding): JsonObject {
   try {
-    return decodeAs(schema, value, { strict, rules: converterRules, sentEmpty }) as JsonObject;
+    return decodeAs(schema, value, decoding) as JsonObject;
   } catch (error) {
     if (error instanceof DecodeError) decodeAs(schema, value, { rules: { ...converterRules, goesByFields: true } });
     throw error;
@@ -90,7 +103,7 @@ interface Decoding {
   /** Added to. */
   sentEmpty?: EmptyPaths | undefined;
   /** Where others have their turn meanwhile. */
-  run?: DecodeRun;
+  run?: DecodeRun | undefined;
 }
 
 function decodeAs(type: TypeSchema, value: Json, decoding: Decoding): Json | undefined {
@@ -235,10 +248,10 @@ class Decoder {
   }
 
   list(type: ListSchema, raw: readonly Json[]): Json[] {
-    const run = raw.length > ITEMS_AT_ONCE ? this.run : undefined;
+    const run = raw.length >= KEPT_FROM ? this.run : undefined;
     const items: Json[] = run?.itemsOf(raw) ?? [];
     for (let index = items.length; index < raw.length; index++) {
-      if (run !== undefined && index % ITEMS_AT_ONCE === 0) run.pauseIfSpent();
+      if (run !== undefined) run.beforeItem();
       this.path.push(index);
       if (this.literals !== undefined) this.literal = this.literals.get(raw as Json[])?.get(index);
       items.push(this.item(type.items, raw[index]!));
@@ -248,20 +261,38 @@ class Decoder {
   }
 
   map(type: MapSchema, raw: JsonObject): JsonObject {
+    if (this.run !== undefined) return this.mapInRun(this.run, type, raw);
     const map: JsonObject = {};
     let previous = '';
     let isSorted = true;
     for (const key in raw) {
-      const item = raw[key];
-      if (item === undefined) continue;
-      this.path.push(key);
-      if (this.literals !== undefined) this.literal = this.literals.get(raw)?.get(key);
-      setKey(map, key, this.item(type.values, item));
-      this.path.pop();
+      this.entry(map, type, raw, key);
       if (key < previous) isSorted = false;
       previous = key;
     }
     return isSorted ? map : sortKeys(map);
+  }
+
+  mapInRun(run: DecodeRun, type: MapSchema, raw: JsonObject): JsonObject {
+    const keys = Object.keys(raw);
+    const kept = keys.length >= KEPT_FROM ? run.entriesOf(raw, keys) : { keys, done: 0, map: {} };
+    if (kept.done === keys.length) return kept.map;
+    while (kept.done < keys.length) {
+      if (keys.length >= KEPT_FROM) run.beforeItem();
+      this.entry(kept.map, type, raw, keys[kept.done]!);
+      kept.done++;
+    }
+    if (!areSorted(keys)) kept.map = sortKeys(kept.map);
+    return kept.map;
+  }
+
+  entry(map: JsonObject, type: MapSchema, raw: JsonObject, key: string): void {
+    const item = raw[key];
+    if (item === undefined) return;
+    this.path.push(key);
+    if (this.literals !== undefined) this.literal = this.literals.get(raw)?.get(key);
+    setKey(map, key, this.item(type.values, item));
+    this.path.pop();
   }
 
   /** Of a list or map, where no value is the zero value. */
@@ -359,15 +390,14 @@ class Decoder {
   }
 
   complainOfUnknown(key: string): void {
-    if (this.strict === undefined || this.strict.errors.length >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
+    if (this.strict === undefined || (this.strict.told?.size ?? this.strict.errors.length) >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
     let path = '';
     const steps = this.rules.namesMapKeys ? this.path : this.path.filter((step) => typeof step !== 'string');
     for (const step of [...steps, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
     }
-    // What was merged has each field once.
-    if (this.strict.limit !== undefined) this.strict.errors.push(`unknown field ${quote(path)}`);
+    if (this.strict.told !== undefined) this.strict.told.add(`unknown field ${quote(path)}`);
     else complain(this.strict.errors, 'unknown field', path);
   }
 
@@ -427,6 +457,8 @@ function inOrderOfFields(plan: ObjectPlan, raw: JsonObject): JsonObject {
   for (const key in raw) if (!Object.hasOwn(ordered, key)) setKey(ordered, key, raw[key]);
   return ordered;
 }
+
+const areSorted = (keys: readonly string[]): boolean => keys.every((key, index) => index === 0 || keys[index - 1]! <= key);
 
 export function sortKeys(map: JsonObject): JsonObject {
   const sorted: JsonObject = {};

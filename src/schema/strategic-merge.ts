@@ -265,23 +265,36 @@ function checkOrder(sent: readonly Json[], order: readonly Json[], mergeKeyName:
 
 /** A new value keeps no orders: undefined where it is one itself. */
 function withoutDirectives(value: Json): Json | undefined {
-  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
-  if (!isJsonObject(value)) return value;
-  if (ownValue(value, DIRECTIVE) !== undefined) return undefined;
-  const rest: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    const kept = withoutDirectives(value[key]!);
-    if (kept !== undefined) setKey(rest, key, kept);
-  }
-  return rest;
+  if (isJsonObject(value) && ownValue(value, DIRECTIVE) !== undefined) return undefined;
+  return changedInside(value, withoutDirectives);
 }
 
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+const withoutNulls = (value: Json): Json => changedInside(value, Array.isArray(value) ? withoutNulls : nonNull);
+const nonNull = (value: Json): Json | undefined => (value === null ? undefined : withoutNulls(value));
+
+/** What is in a list or an object changed, and left out where that is undefined. Mostly nothing is: then it is the value itself, of which no copy is made. */
+function changedInside(value: Json, change: (inner: Json) => Json | undefined): Json {
+  if (Array.isArray(value)) return changedItems(value, change);
   if (!isJsonObject(value)) return value;
-  const rest: JsonObject = {};
-  for (const key of Object.keys(value)) if (value[key] !== null) setKey(rest, key, withoutNulls(value[key]!));
-  return rest;
+  let rest: JsonObject | undefined;
+  for (const key in value) {
+    const kept = change(value[key]!);
+    if (kept === value[key]) continue;
+    rest ??= { ...value };
+    if (kept === undefined) delete rest[key];
+    else setKey(rest, key, kept);
+  }
+  return rest ?? value;
+}
+
+function changedItems(items: Json[], change: (item: Json) => Json | undefined): Json[] {
+  let rest: Json[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const kept = change(items[index]!);
+    if (rest === undefined && kept !== items[index]) rest = items.slice(0, index);
+    if (rest !== undefined && kept !== undefined) rest.push(kept);
+  }
+  return rest ?? items;
 }
 
 function requireKey(item: JsonObject, key: string): Json {

@@ -35,6 +35,7 @@ export const LIMIT_TABLE = {
     counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
     answer: '413 RequestEntityTooLarge',
   },
+  yamlDepth: { value: 300, counts: 'lists and maps inside of each other in a body of YAML that is no JSON', answer: '400 BadRequest', upstream: '10,000' },
   yamlPlainCharacters: { value: 1_500_000, counts: 'characters of a text without quotes, in a line of a body of YAML', answer: '413 RequestEntityTooLarge' },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
@@ -55,7 +56,7 @@ export const LIMIT_TABLE = {
   bodyValues: {
     value: 100_000,
     counts:
-      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of',
+      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of; keys of an object beyond its first thousand five times',
     answer: '413 RequestEntityTooLarge',
   },
   cborValues: { value: 50_000, counts: 'values of a body of CBOR', answer: '413 RequestEntityTooLarge' },
@@ -135,8 +136,19 @@ export const LIMIT_TABLE = {
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',
   },
+  ownedFields: {
+    value: 30_000,
+    counts: 'fields of items of lists and maps of one object that are owned one by one',
+    answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
+    upstream: 'without managedFields where it is too large for the store with them',
+  },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
+  shownCharacters: {
+    value: 256 * 1024,
+    counts: "characters of a value that a message shows in Go's notation (`map[a:1]`), such as a patch that does not fit",
+    answer: 'the first so many',
+  },
   diffCharacters: {
     value: 256 * 1024,
     counts: 'characters of the old and the new value together, as JSON, whose difference the refusal of an update shows (pods, volumes, claims)',

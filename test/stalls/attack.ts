@@ -27,6 +27,8 @@ export interface Attack {
   isLong?: boolean;
   /** What it is answered with, where that is a 5xx as upstream's is; all others must be the client's to mend. */
   status?: number;
+  /** Whether a 5xx is upstream's own answer to such a request, where not all of its kind get one. */
+  isUpstreams?(answer: Answer): boolean;
 }
 
 export const NAMESPACE = 'stalls';

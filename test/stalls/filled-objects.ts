@@ -28,7 +28,7 @@ export function placesOf(schema: ObjectSchema): Map<string, Place[]> {
 
 /** The kind's example with the list or map at `place` filled; what is on the way there is made where the example has none. */
 export function filled(kind: ExampleKind, place: Place, values = FILLED_VALUES): JsonObject {
-  const object = freshCopy(kind, kind.examples[0] ?? { metadata: { name: 'filled' } });
+  const object = known(kind.schema, freshCopy(kind, kind.examples[0] ?? { metadata: { name: 'filled' } })) as JsonObject;
   let holder: JsonObject = object;
   let type: ObjectSchema = kind.schema;
   for (const [index, name] of place.entries()) {
@@ -43,6 +43,16 @@ export function filled(kind: ExampleKind, place: Place, values = FILLED_VALUES):
     type = innermost(inner);
   }
   return object;
+}
+
+/** Without fields that the type has not: an applied object with one of them is refused for it, whatever else it holds. */
+function known(type: TypeSchema, value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return type.type === 'list' ? value.map((item) => known(type.items, item)) : value;
+  const entries = Object.entries(value) as [string, Json][];
+  if (type.type === 'map') return Object.fromEntries(entries.map(([key, inner]) => [key, known(type.values, inner)]));
+  if (type.type !== 'object') return value;
+  return Object.fromEntries(entries.flatMap(([name, inner]) => (type.fields.has(name) ? [[name, known(type.fields.get(name)!.type, inner)]] : [])));
 }
 
 const innermost = (type: TypeSchema): ObjectSchema =>
@@ -66,11 +76,12 @@ function stepInto(type: TypeSchema, present: Json | undefined): { next: Json; el
 /** As many items as the values and the bytes allow. */
 function many(type: ListSchema | MapSchema, values: number): Json {
   const inner = type.type === 'list' ? type.items : type.values;
-  const one = sample(inner, 0, 99_999);
+  const keys = type.type === 'list' ? type.listMapKeys : undefined;
+  const one = sample(inner, 0, 99_999, keys);
   const count = Math.floor(
     Math.min(values / (countOf(one) + (type.type === 'map' ? 1 : 0)), MAX_BYTES / (JSON.stringify(one).length + (type.type === 'map' ? 10 : 1))),
   );
-  if (type.type === 'list') return Array.from({ length: count }, (_, index) => sample(inner, 0, index));
+  if (type.type === 'list') return Array.from({ length: count }, (_, index) => sample(inner, 0, index, keys));
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, sample(inner, 0, index)]));
 }
 
@@ -79,13 +90,13 @@ const countOf = (value: Json): number => {
   return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countOf(inner as Json), 0);
 };
 
-/** Something that the type decodes from; each index gives another. */
-function sample(type: TypeSchema, depth: number, index: number): Json {
+/** Something that the type decodes from; each index gives another, with the fields that tell the items of its list apart. */
+function sample(type: TypeSchema, depth: number, index: number, keys: readonly string[] = []): Json {
   switch (type.type) {
     case 'object':
-      return objectSample(type, depth, index);
+      return objectSample(type, depth, index, keys);
     case 'list':
-      return depth > 3 ? [] : [sample(type.items, depth + 1, index)];
+      return depth > 3 ? [] : [sample(type.items, depth + 1, index, type.listMapKeys)];
     case 'map':
       return { [`k${index}`]: sample(type.values, depth + 1, index) };
     default:
@@ -93,11 +104,11 @@ function sample(type: TypeSchema, depth: number, index: number): Json {
   }
 }
 
-/** With its required fields, or else its first plain one. */
-function objectSample({ fields }: ObjectSchema, depth: number, index: number): JsonObject {
+/** With its required fields and its keys, or else its first plain one. */
+function objectSample({ fields }: ObjectSchema, depth: number, index: number, keys: readonly string[]): JsonObject {
   const all = [...fields.values()];
   const isPlain = ({ type }: (typeof all)[number]): boolean => !['object', 'list', 'map', 'any'].includes(type.type);
-  const wanted = all.filter((field) => field.required && (depth < 3 || isPlain(field)));
+  const wanted = all.filter((field) => keys.includes(field.name) || (field.required && (depth < 3 || isPlain(field))));
   const chosen = wanted.length > 0 ? wanted : all.filter(isPlain).slice(0, 1);
   return Object.fromEntries(chosen.map(({ name, type }) => [name, sample(type, depth + 1, index)]));
 }

@@ -1,4 +1,5 @@
 import { checkEach } from '../../api/validation-run.ts';
+import { repeats } from '../validation/repeats.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { qualifiedNameErrors } from '../../api/names.ts';
@@ -112,12 +113,11 @@ function validateExitCodes(requirement: PodFailurePolicyOnExitCodesRequirement, 
   const at = errors.at('values');
   if (values.length === 0) at.invalid(requirement.values, 'at least one value is required');
   else if (values.length > EXIT_CODES_MAX) at.tooMany(values.length, EXIT_CODES_MAX);
-  const seen = new Set<number>();
-  for (const [index, value] of values.entries()) {
+  const check = (value: number, index: number, isRepeated: (value: number) => boolean): void => {
     if (operator === 'In' && value === 0) at.index(index).invalid(value, 'must not be 0 for the In operator');
-    if (seen.has(value)) at.index(index).duplicate(value);
-    seen.add(value);
-  }
+    if (isRepeated(value)) at.index(index).duplicate(value);
+  };
+  checkEach(at, 'values', values, check, repeats<number>);
   if (values.some((value, index) => index > 0 && values[index - 1]! > value)) at.invalid(values, 'must be ordered');
 }
 

@@ -1,4 +1,5 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import type { Job, JobStatus } from '../facts/types/batch-v1.ts';
 import { internalForm } from '../validation/internal-form.ts';
@@ -248,13 +249,16 @@ const overlap = ({ job, status }: Change): number | undefined =>
 
 /** Each pod once, in one list or the other. */
 function validateUncounted({ uncountedTerminatedPods: pods }: JobStatus, errors: FieldErrors): void {
-  const seen = new Set<string>();
-  for (const list of ['succeeded', 'failed'] as const) {
-    for (const [index, uid] of (pods?.[list] ?? []).entries()) {
-      const at = errors.at(list).index(index);
-      if (uid === '') at.invalid(uid, 'must not be empty');
-      else if (seen.has(uid)) at.duplicateTyped(uid);
-      seen.add(uid);
-    }
-  }
+  const succeeded = checkPods(pods?.succeeded ?? [], new Set(), errors.at('succeeded'));
+  checkPods(pods?.failed ?? [], succeeded, errors.at('failed'));
+}
+
+/** Answers with those of the list. */
+function checkPods(uids: readonly string[], others: ReadonlySet<string>, errors: FieldErrors): Set<string> {
+  const check = (uid: string, index: number, own: Set<string>): void => {
+    if (uid === '') errors.index(index).invalid(uid, 'must not be empty');
+    else if (others.has(uid) || own.has(uid)) errors.index(index).duplicateTyped(uid);
+    own.add(uid);
+  };
+  return checkEach(errors, 'pods', uids, check, () => new Set<string>());
 }

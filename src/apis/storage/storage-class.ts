@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { qualifiedNameErrors } from '../../api/names.ts';
-import { checkEach } from '../../api/validation-run.ts';
+import { checkEach, workInSteps } from '../../api/validation-run.ts';
+import { sortedInSteps } from '../../util/sliced-sort.ts';
 import { defineResource } from '../define.ts';
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../facts/types/core-v1.ts';
 import type { StorageClass } from '../facts/types/storage-v1.ts';
@@ -72,11 +73,14 @@ function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, errors: F
     const at = errors.index(index);
     validateRequirement(requirement, at);
     if (valuesByKey.has(requirement.key)) at.at('key').duplicate(requirement.key);
-    valuesByKey.set(requirement.key, [...new Set(requirement.values ?? [])].toSorted());
+    valuesByKey.set(requirement.key, sortedValues(requirement.values ?? [], at.at('values')));
   };
   const valuesByKey = checkEach(errors, 'requirements', matchLabelExpressions ?? [], check, () => new Map<string, string[]>());
   return JSON.stringify([...valuesByKey].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+const sortedValues = (values: readonly string[], errors: FieldErrors): string[] =>
+  workInSteps(errors, 'sorted values', () => sortedInSteps([...new Set(values)], (a, b) => (a < b ? -1 : 1)));
 
 function validateRequirement({ key, values }: TopologySelectorLabelRequirement, errors: FieldErrors): void {
   const at = errors.at('values');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { conflictError } from './conflict-error.ts';
-import { TooManyItems } from './count-items.ts';
+import { TooManyItems, checkItems } from './count-items.ts';
 import { type Managers, NO_MANAGERS, decodeManagers, encodeManagers } from './managers.ts';
 import { setOf } from './field-set.ts';
 import { ownerOfNew, ownersAfterApply, ownersAfterUpdate } from './own.ts';
@@ -219,7 +219,14 @@ describe('objects of more items than are owned one by one', () => {
   test('are owned by nobody, and are not applied', () => {
     expect(() => ownerOfNew(ONE_VERSION, thing({}), thing(many), new World().writer('a'))).toThrow(TooManyItems);
     expect(() => new World().update('a', many)).toThrow(TooManyItems);
-    expect(() => new World().apply('a', many)).toThrow(TooManyItems);
+    expect(() => checkItems(thing(many).plan, many)).toThrow(TooManyItems);
+  });
+
+  test('so are those whose items have more fields in all', () => {
+    const ofThree = (count: number) => ({ items: many.items.slice(0, count).map((item) => ({ ...item, value: 'v', ports: [] })) });
+    const [most, more] = [ofThree(LIMITS.ownedFields / 3), ofThree(LIMITS.ownedFields / 3 + 1)];
+    expect(() => checkItems(thing(most).plan, most)).not.toThrow();
+    expect(() => checkItems(thing(more).plan, more)).toThrow(`limit is ${LIMITS.ownedFields} fields of items`);
   });
 
   test('up to the limit they are', () => {

@@ -70,7 +70,7 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned,
   return fields;
 }
 
-/** See `applyObject`. The applier's time moves only when the object changes. */
+/** See `applyObject`. The applier's time moves only when the object changes. Items of what is applied have been counted (checkItems). */
 export function ownersAfterApply(
   versions: Versions,
   live: Versioned,
@@ -80,7 +80,6 @@ export function ownersAfterApply(
   force: boolean,
   steps?: Steps,
 ): Application {
-  inStep(steps, () => checkItems(applied.plan, applied.value));
   const manager = asManager(writer, 'Apply', EMPTY);
   const identity = identityOf(manager);
   const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force, steps);

@@ -1,5 +1,4 @@
-import { formatGo, goTypeOfValue } from '../../encoding/go-format.ts';
-import { quote } from '../../util/go-quote.ts';
+import { formatGo, goSyntax, goTypeOfValue } from '../../encoding/go-format.ts';
 import { isJsonObject } from '../../encoding/json.ts';
 import { LIMITS } from '../../util/limits.ts';
 import type { Json } from '../../encoding/json-types.ts';
@@ -65,7 +64,7 @@ class Validator {
     if (expects === 'numeric') {
       if (typeof value !== 'number' && typeof value !== 'bigint') this.note(`expected numeric (int or float), got ${goTypeOfValue(value)}`);
     } else if (expects === 'string') {
-      if (typeof value !== 'string') this.note(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      if (typeof value !== 'string') this.note(`expected string, got &value.valueUnstructured{Value:${goSyntax(value, 'string')}}`);
     } else if (expects === 'boolean') {
       if (typeof value !== 'boolean') this.note(`expected boolean, got &{${formatGo(value)}}`);
     } else if (typeof value === 'object') this.note(`expected any scalar, got &{${formatGo(value)}}`);
@@ -114,15 +113,4 @@ class Validator {
       return undefined;
     }
   }
-}
-
-/** As Go's %#v prints what was read from YAML. */
-function goSyntax(value: Json | undefined): string {
-  if (typeof value === 'string') return quote(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
-  if (!isJsonObject(value)) return value === null ? 'interface {}(nil)' : formatGo(value);
-  const entries = Object.keys(value)
-    .toSorted()
-    .map((key) => `${quote(key)}:${goSyntax(value[key])}`);
-  return `map[string]interface {}{${entries.join(', ')}}`;
 }

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { sortedKeys, withSortedKeys } from '../../encoding/sorted-keys.ts';
 import { DecodeError, type StrictErrors } from '../decode.ts';
-import { type DecodeRun, ITEMS_AT_ONCE } from '../decode-run.ts';
+import { type DecodeRun, KEPT_FROM } from '../decode-run.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
@@ -117,10 +117,10 @@ class Shaper {
   #list(structure: Structure | undefined, raw: readonly Json[], keeps: boolean): Json[] {
     const items = structure?.items;
     const keepsInItems = keeps || items?.keepsUnknownFields === true;
-    const run = raw.length > ITEMS_AT_ONCE ? this.#run : undefined;
+    const run = raw.length >= KEPT_FROM ? this.#run : undefined;
     const list = run?.itemsOf(raw) ?? [];
     for (let index = list.length; index < raw.length; index++) {
-      if (run !== undefined && index % ITEMS_AT_ONCE === 0) run.pauseIfSpent();
+      if (run !== undefined) run.beforeItem();
       this.#path.push(index);
       list.push(items === undefined && keeps ? this.#sorted(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
       this.#path.pop();
@@ -132,21 +132,29 @@ class Shaper {
   #sorted(raw: Json): Json {
     if (this.#run === undefined || typeof raw !== 'object' || raw === null) return withSortedKeys(raw);
     if (Array.isArray(raw)) return this.#list(undefined, raw, true);
-    const object: JsonObject = {};
-    for (const key of sortedKeys(raw)) if (raw[key] !== undefined) setKey(object, key, this.#sorted(raw[key]));
-    return object;
+    return this.#entries(raw, (object, key, value) => setKey(object, key, this.#sorted(value)));
   }
 
   #object(structure: Structure | undefined, raw: JsonObject, keeps: boolean): JsonObject {
-    const object: JsonObject = {};
     const isEmbedded = structure?.isEmbeddedResource === true;
-    for (const key of sortedKeys(raw)) {
-      const value = raw[key];
-      if (value === undefined) continue;
+    return this.#entries(raw, (object, key, value) => {
       if (isEmbedded && TYPE_FIELDS.has(key)) setKey(object, key, this.#typeField(key, value));
       else this.#field(object, key, value, structure?.child(key), keeps);
+    });
+  }
+
+  /** An object to which every entry is added, in the order of the keys. */
+  #entries(raw: JsonObject, add: (object: JsonObject, key: string, value: Json) => void): JsonObject {
+    const keys = sortedKeys(raw);
+    const run = keys.length >= KEPT_FROM ? this.#run : undefined;
+    const made = run?.entriesOf(raw, keys) ?? { keys, done: 0, map: {} };
+    for (; made.done < keys.length; made.done++) {
+      if (run !== undefined) run.beforeItem();
+      const key = keys[made.done]!;
+      const value = raw[key];
+      if (value !== undefined) add(made.map, key, value);
     }
-    return object;
+    return made.map;
   }
 
   #field(object: JsonObject, key: string, value: Json, structure: Structure | undefined, keeps: boolean): void {

@@ -18,8 +18,10 @@ export interface FetchRequest {
   body?: Buffer | undefined;
   /** For all of it, from the connection to the answer's last byte. */
   timeoutMs: number;
-  /** A longer answer is an error. */
+  /** A longer answer is an error, unless nobody wants to know what it says. */
   limitBytes: number;
+  /** Whether an answer came is the question: of a longer one the body is left empty. */
+  wantsStatusOnly?: boolean;
 }
 
 export interface Fetched {
@@ -30,7 +32,7 @@ export interface Fetched {
 
 /** Reads an answer whole. Any answer is one; redirects are not followed. Throws an Error in the words of Go's http.Client. */
 export async function fetchWhole(transport: Transport, request: FetchRequest): Promise<Fetched> {
-  const { host, port, method = 'GET', path, headers, body, timeoutMs, limitBytes } = request;
+  const { host, port, method = 'GET', path, headers, body, timeoutMs } = request;
   const sized = body ? { ...headers, 'content-length': body.length } : headers;
   const call = transport.send({ host, port, path, method, headers: sized, body: body && Readable.from([body], { objectMode: false }) });
   let isLate = false;
@@ -39,7 +41,7 @@ export async function fetchWhole(transport: Transport, request: FetchRequest): P
     call.cancel();
   }, timeoutMs);
   try {
-    return await whole(call, limitBytes);
+    return await whole(call, request);
   } catch (error) {
     const cause = error instanceof StaleConnection ? error.cause : (error as Error);
     const reason = isLate ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : goNetworkError(cause);
@@ -49,27 +51,32 @@ export async function fetchWhole(transport: Transport, request: FetchRequest): P
   }
 }
 
-async function whole(call: BackendCall, limitBytes: number): Promise<Fetched> {
+async function whole(call: BackendCall, { limitBytes, wantsStatusOnly }: FetchRequest): Promise<Fetched> {
   const { status, headers, body } = await call.response;
   try {
     return { status, headers, body: await readBody(body, limitBytes) };
   } catch (error) {
     call.cancel();
+    if (wantsStatusOnly && error instanceof AnswerTooLong) return { status, headers, body: Buffer.alloc(0) };
     throw error;
   }
 }
 
-const tooLong = (limitBytes: number): Error => new Error(`the answer is longer than ${limitBytes} bytes`);
+class AnswerTooLong extends Error {
+  constructor(limitBytes: number) {
+    super(`the answer is longer than ${limitBytes} bytes`);
+  }
+}
 
 function readBody(body: BackendResponse['body'], limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (Buffer.isBuffer(body)) return body.length <= limitBytes ? resolve(body) : reject(tooLong(limitBytes));
+    if (Buffer.isBuffer(body)) return body.length <= limitBytes ? resolve(body) : reject(new AnswerTooLong(limitBytes));
     const pieces = new BytePieces();
     let sizeBytes = 0;
     body.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) return pieces.add(chunk);
-      reject(tooLong(limitBytes));
+      reject(new AnswerTooLong(limitBytes));
     });
     body.on('error', reject);
     body.once('end', () => sizeBytes <= limitBytes && resolve(pieces.take()));

@@ -78,6 +78,30 @@ const asYaml = ({ data, ...object }: ReturnType<typeof configMap>): string =>
     .map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`)
     .join('')}`;
 
+const pods = inNamespace('v1', 'pods');
+const POD = {
+  metadata: { name: 'large', finalizers: ['example.com/held'] },
+  spec: { containers: [{ name: 'c', image: 'i', env: repeated(15_000, (index) => ({ name: `E${index}`, value: 'some text' })) }] },
+};
+
+/** Requests of some bytes, each of which writes the pod as a whole. */
+const lifeOfPod: Attack = {
+  name: 'a pod of 15,000 variables bound, evicted, deleted and let go',
+  row: 17,
+  prepare: ({ admin }) => admin.create(pods, POD),
+  async send({ admin }) {
+    const large = `${pods}/large`;
+    await admin.expect(201, { method: 'POST', path: `${large}/binding`, body: { metadata: { name: 'large' }, target: { name: 'n' } } });
+    await admin.expect(201, {
+      method: 'POST',
+      path: `${large}/eviction`,
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'large' } },
+    });
+    await admin.expect(200, { method: 'DELETE', path: `${large}?gracePeriodSeconds=0` });
+    return admin.send({ method: 'PATCH', path: large, headers: { 'content-type': 'application/merge-patch+json' }, body: { metadata: { finalizers: null } } });
+  },
+};
+
 /** One object of about a megabyte, written for good and read in every form. */
 export const largeObjectAttacks: readonly Attack[] = [
   ...FORMS.map((form) => read(`a ConfigMap of 20,000 keys as ${form}`, LARGE, form)),
@@ -99,6 +123,7 @@ export const largeObjectAttacks: readonly Attack[] = [
   written('a custom object of 90,000 values replaced', 'PATCH', `${customs}/large`, 'application/merge-patch+json', () => ({ spec: custom('large').spec })),
   { name: 'a ConfigMap of 20,000 keys deleted', row: 17, send: ({ admin }) => admin.send({ method: 'DELETE', path: `${configMaps}/created` }) },
   { name: 'a custom object of 90,000 values deleted', row: 17, send: ({ admin }) => admin.send({ method: 'DELETE', path: `${customs}/created` }) },
+  lifeOfPod,
   { name: 'the OpenAPI document of all', row: 11, send: ({ namespaceAdmin }) => namespaceAdmin.send({ path: '/openapi/v2' }) },
   {
     name: 'the OpenAPI document of all as protobuf',

@@ -31,6 +31,20 @@ const blockYaml = ({ data, ...object }: { data: Record<string, string> }): strin
   return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: ${metadata.name}\ndata:\n${lines.join('')}`;
 };
 
+/** Upstream's message shows what was found in place of the type, all of it. */
+const mistyped = (name: string, data: object): Attack => ({
+  name: `${name}, applied`,
+  row: 5,
+  status: 500,
+  send: ({ admin }) =>
+    admin.send({
+      method: 'PATCH',
+      path: inNamespace('v1', 'configmaps', 'mistyped?fieldManager=m'),
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mistyped' }, data },
+    }),
+});
+
 /** What patches ask to be done, beside what they bring. */
 export const patchAttacks: readonly Attack[] = [
   {
@@ -118,6 +132,8 @@ export const patchAttacks: readonly Attack[] = [
     applied(`3,000 keys applied by ten managers as ${type}`, type, `shared-${type.slice(-4)}`, 10, 3_000),
     applied(`60,000 keys applied as ${type}`, type, `refused-${type.slice(-4)}`, 1, 60_000),
   ]),
+  mistyped('a list of 90,000 in place of a map', names('a text of some length ', 90_000)),
+  mistyped('a list of 30,000 objects in place of a text', { a: repeated(30_000, (index) => ({ a: `v${index}`, b: 'a text of some length' })) }),
   {
     name: '10,000 insertions at the front of 95,000',
     row: 16,
