@@ -81,7 +81,7 @@ export class BlockWriter {
   /** The bits before the prefix are 0. */
   #integer(value: number, prefixBits: number): void {
     const bytes = this.#bytes;
-    const limit = 2 ** prefixBits - 1;
+    const limit = (1 << prefixBits) - 1;
     if (value < limit) {
       bytes[this.#length++] = value;
       return;
@@ -199,7 +199,7 @@ const broken = (message: string): Http2Error => new Http2Error(message, ErrorCod
 
 /** Lengths and indices, of which no block has any beyond its own size. */
 function readInteger(cursor: Cursor, prefixBits: number): number {
-  const limit = 2 ** prefixBits - 1;
+  const limit = (1 << prefixBits) - 1;
   let value = nextByte(cursor) & limit;
   if (value < limit) return value;
   for (let scale = 1; scale <= 128 ** 3; scale *= 128) {
