@@ -78,8 +78,8 @@ export class KeyValues {
     const { comparisons, success, failure } = checkedTxn(decodeTxnRequest(message));
     const comparison = comparisons[0];
     if (!comparison) return this.#encodeTxn(true, await this.#operations(success));
-    const revision = await this.#putAtOnce(comparison, success[0]);
-    if (revision !== undefined) return this.#encodeTxn(true, { revision, answers: [{ type: 'put', previous: undefined }] });
+    const written = await this.#putAtOnce(comparison, success[0]);
+    if (written !== undefined) return this.#encodeTxn(true, { revision: written, answers: [{ type: 'put', previous: undefined }] });
     for (;;) {
       const { stored, revision } = await this.#engine.read(comparison.key);
       if (!holds(comparison, stored)) return this.#encodeTxn(false, await this.#failed(failure, stored, revision));
