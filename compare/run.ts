@@ -69,7 +69,7 @@ export async function runSteps(pair: Pair, steps: readonly Step[], waitLimitMs =
     const wholly = differences.length === 0 ? undefined : explainWhole(one, other);
     let isOver = false;
     const unexplained = differences.filter((difference) => {
-      const known = wholly === undefined ? explain(step, difference, steps.slice(0, stepIndex)) : { name: wholly, ends: false };
+      const known = wholly ?? explain(step, difference, steps.slice(0, stepIndex));
       if (known !== undefined) explained.set(known.name, (explained.get(known.name) ?? 0) + 1);
       isOver ||= known?.ends === true;
       return known === undefined;

@@ -6,13 +6,21 @@ import { differencesOf } from './differences.ts';
 
 const REFUSED_BY = /^(?:Internal error occurred: failed calling|admission) webhook "([^"]+)"/;
 
-/** Why two answers differ as a whole: errors beyond a limit, another of several webhooks that refuse, or a handler of the reference that panicked. */
-export function explainWhole(reference: Answer, server: Answer): string | undefined {
+/**
+ * Why two answers differ as a whole: errors beyond a limit, another of several webhooks that refuse, or a handler of the reference that panicked. `ends`: what
+ * is stored differs from then on.
+ */
+export function explainWhole(reference: Answer, server: Answer): { name: string; ends: boolean } | undefined {
+  if (isChangedInForm(reference, server)) return { name: 'the reference compares values without a type by their bytes (docs/differences.md)', ends: true };
+  const name = nameOfWhole(reference, server);
+  return name === undefined ? undefined : { name, ends: false };
+}
+
+function nameOfWhole(reference: Answer, server: Answer): string | undefined {
   if (reference.status === 0 && server.status >= 400 && server.status < 500) return 'the reference broke off without an answer (its handler panicked)';
   if ((reference.status === 404 || isEmptyList(reference)) && server.status === 500 && messageOf(server).startsWith('conversion webhook for '))
     return 'the reference has nothing cached that could not be converted (docs/differences.md)';
   if (hasAskedAgain(reference, server)) return 'the reference asked webhooks again, since what it had cached was not what was stored (docs/differences.md)';
-  if (isChangedInForm(reference, server)) return 'the reference compares values without a type by their bytes (docs/differences.md)';
   if (areRefusedByOthers(reference, server)) return 'which of several validating webhooks, which are asked at once, is heard first';
   if (reference.status < 400 || reference.status !== server.status || !isJsonObject(reference.body) || !isJsonObject(server.body)) return undefined;
   const [told, own] = [causesOf(reference.body), causesOf(server.body)];

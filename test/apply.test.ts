@@ -124,6 +124,17 @@ describe('apply', () => {
     ]);
   });
 
+  test('what is stored is read before what is applied is looked at', async () => {
+    const path = `/api/v1/namespaces/${await newNamespace()}/serviceaccounts/s`;
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 's' } };
+    await apply(path, account, 'fieldManager=one');
+    const { metadata } = (await api.send({ path })).json<Owned>();
+    // Nobody can own a secret without a name, and so nobody owns anything of this account.
+    await api.send({ method: 'PUT', path, body: { ...account, metadata, secrets: [{ apiVersion: 'v1' }] } });
+    const refused = await apply(path, { ...account, metadata: { name: 's', managedFields: [] } }, 'fieldManager=two');
+    expect([refused.status, refused.json<Owned>().message]).toEqual([500, expect.stringContaining('failed to create manager for existing fields: ')]);
+  });
+
   test.each<[string, object | string, string, number, string]>([
     ['no manager', configMap({}), 'fieldManager=', 422, 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'],
     ['managedFields', configMap({}, { managedFields: [] }), 'fieldManager=me', 400, 'metadata.managedFields must be nil'],

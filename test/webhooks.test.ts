@@ -324,27 +324,17 @@ describe('a mutating webhook', () => {
     expect(text).toContain(message);
   });
 
-  test.each(['', '&dryRun=All'])('gives what an apply creates a name that is taken: refused%s', async (query) => {
+  test.each(['', '&dryRun=All'])('gives what an apply creates a name that is taken: it is stored where it was sent%s', async (query) => {
     const name = `renamed${query === '' ? '' : '-dry'}`;
     await client.create(CONFIG_MAPS, configMap('taken', `taken-${name}`));
     await hook('Mutating', name, () => patched({ op: 'replace', path: '/metadata/name', value: `taken-${name}` }));
     const body = { apiVersion: 'v1', kind: 'ConfigMap', ...configMap(name) };
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const answer = await client.send({ method: 'PATCH', path: `${CONFIG_MAPS}/${name}?fieldManager=m${query}`, body, headers });
-    expect(told(answer)).toEqual([409, `configmaps "taken-${name}" already exists`]);
-  });
-
-  test('is shown the grace period that was chosen for a deletion', async () => {
-    const rules = [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps', 'pods'] }];
-    const server = await hook('Mutating', 'grace', () => ALLOWED, { rules });
-    const metadata = { name: 'grace', labels: { case: 'grace' } };
-    await client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'grace' } });
-    await client.create('/api/v1/namespaces/default/pods', { metadata, spec: { serviceAccountName: 'grace', containers: [{ name: 'a', image: 'a' }] } });
-    await client.create(CONFIG_MAPS, { metadata });
-    await client.expect(200, { method: 'DELETE', path: `${CONFIG_MAPS}/grace?dryRun=All&gracePeriodSeconds=-1` });
-    await client.expect(200, { method: 'DELETE', path: '/api/v1/namespaces/default/pods/grace?dryRun=All&gracePeriodSeconds=7' });
-    await client.expect(200, { method: 'DELETE', path: `${CONFIG_MAPS}?labelSelector=case=grace&gracePeriodSeconds=-1` });
-    expect(server.requests.map(({ options }) => (options as { gracePeriodSeconds?: number }).gracePeriodSeconds)).toEqual([1, 0, -1]);
+    expect(answer.status).toBe(201);
+    expect(answer.json().metadata.name).toBe(`taken-${name}`);
+    const stored = await client.send({ path: `${CONFIG_MAPS}/${name}` });
+    expect(stored.status === 200 ? stored.json().metadata.uid : 'nothing').toBe(query === '' ? answer.json().metadata.uid : 'nothing');
   });
 
   test('has nothing to change on a deletion', async () => {

@@ -44,8 +44,6 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
 export function appliedObject(apply: Apply, live: ApiObject | undefined): SentObject | Promise<SentObject> {
   const { definition, subresource, options } = apply;
   checkType(apply);
-  if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
-    throw badRequest('metadata.managedFields must be nil');
   const way = wayOfWriting(definition, options.subresource ?? '');
   const steps = apply.context.isLarge ? new Steps() : undefined;
   return settled(() => {
@@ -149,6 +147,8 @@ function messageOf(check: () => void): string | undefined {
 /** kubectl takes fields from others without asking, where they are as its client-side apply left them. */
 function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers, checkLive: CheckLive = () => {}): Application {
   const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
+  if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
+    throw badRequest('metadata.managedFields must be nil');
   inStep(apply.steps, () => validate(apply, config));
   checkLive((shown) => `failed to create typed live object (${shown})`);
   if (apply.definition.schema.custom !== undefined) way.demandKnown(managers);

@@ -39,6 +39,8 @@ interface CreateOptions extends WriteOptions {
   subresource?: string;
   /** An update creates, and is tried again as one where another writer creates first: CommitConflict is thrown, not AlreadyExists. */
   isUpdate?: boolean;
+  /** Of the object that an update creates: its key is made of the request's name, whatever admission calls the object (registry/store.go Update). */
+  keyName?: string;
   /** As of UpdateOptions. */
   isApply?: boolean;
 }
@@ -150,7 +152,7 @@ async function storeFitting<T extends ApiObject>(admitted: Admitted<T>, store: S
 /** With the metadata that the server gives it, and what the kind allocates for it, which is taken back where the write fails. */
 async function inTransaction<T extends ApiObject>(
   { parts, context, namespace, options }: Creation<T>,
-  { object, requestedName }: Admitted<T>,
+  { object }: Admitted<T>,
   store: () => Promise<WriteResult<T>>,
 ): Promise<WriteResult<T>> {
   fillSystemMetadata(object.metadata, parts.now());
@@ -163,10 +165,9 @@ async function inTransaction<T extends ApiObject>(
     return result;
   } catch (error) {
     await transaction?.revert();
-    if (!(error instanceof CommitConflict)) throw error;
-    // An update is tried again where another writer has come first; but not where admission gave the object another name, which is taken.
-    const isRace = options.isUpdate === true && error.key === keyOf(parts, namespace, requestedName);
-    throw isRace ? error : existsError(parts, object, error.key);
+    // An update is tried again where another writer has come first.
+    if (!(error instanceof CommitConflict) || options.isUpdate) throw error;
+    throw existsError(parts, object, error.key);
   }
 }
 
@@ -203,7 +204,7 @@ async function validate<T extends ApiObject>(creation: Creation<T>, write: Write
 
 async function commit<T extends ApiObject>(creation: Creation<T>, { object, sentEmpty }: Write<T>): Promise<WriteResult<T>> {
   const { parts, namespace, options } = creation;
-  const key = keyOf(parts, namespace, object.metadata.name ?? '');
+  const key = keyOf(parts, namespace, options.keyName ?? object.metadata.name ?? '');
   if (!options.dryRun) return storeNew(creation, key, object, appliedEmpties(options, sentEmpty));
   const existing = await readableEntry(parts, key);
   if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });

@@ -1,4 +1,4 @@
-import { badRequest, notFound, resourceExpired } from '../../api/errors.ts';
+import { badRequest, notFound } from '../../api/errors.ts';
 import { LooseEntry } from '../../endpoints/view.ts';
 import type { AdmissionController } from '../../registry/admission.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
@@ -7,6 +7,7 @@ import type { ListOptions, ListResult, ResourceStore, Selection, WatchOptions, W
 import type { CacheEntry } from '../../storage/cache/cache.ts';
 import type { Subscription } from '../../storage/engine.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
+import { historyExpired } from '../kept/history-reader.ts';
 import type { KeptHistory } from '../kept/kept-history.ts';
 import { type Change, SELECTABLE } from './change-definition.ts';
 import { ChangeFilter } from './change-filter.ts';
@@ -97,7 +98,7 @@ export class ChangesStore extends ReadOnlyStore implements ResourceStore {
     await history.drain();
     const [first, end] = history.range;
     const revision = Number(options.resourceVersion || 0);
-    if (revision > 0 && revision < history.start.revision) throw expired();
+    if (revision > 0 && revision < history.start.revision) throw historyExpired();
     const from = options.sendInitialEvents ? first : revision > 0 ? Math.max(first, history.reader.seqAtRevision(revision) + 1) : end;
     return new ChangeWatch(this, history, { ...options, from, filter: new ChangeFilter(options.selection.fields.requirements, namespace) }, sink);
   }
@@ -147,7 +148,7 @@ export class ChangesStore extends ReadOnlyStore implements ResourceStore {
   #furtherBounds(token: string): PageBounds {
     const bounds = boundsOf(token);
     const [start] = this.#view.history.range;
-    if (bounds.first < start && !this.#view.isNewestFirst) throw expired();
+    if (bounds.first < start && !this.#view.isNewestFirst) throw historyExpired();
     return { ...bounds, first: Math.max(bounds.first, start) };
   }
 
@@ -185,8 +186,6 @@ const isSelected = ({ labels, fields }: Selection, change: Change): boolean =>
     if (field === 'metadata.namespace') return change.metadata.namespace ?? '';
     return SELECTABLE[field]?.(change) ?? '';
   });
-
-const expired = (): Error => resourceExpired('The history of that time is no longer kept.');
 
 const tokenOf = ({ first, end, revision }: PageBounds): string => Buffer.from(JSON.stringify([first, end, revision])).toString('base64url');
 

@@ -9,6 +9,9 @@ const BLOCK_BYTES = 64 * 1024;
 /** Decoded blocks that were read lately: about as many bytes as their records have, and as much again for what V8 makes of them. */
 const CACHED_BLOCKS = 64;
 
+/** A record is asked for that pruning has taken away, or is taking away now. */
+export class RecordsPruned extends Error {}
+
 /** The records of a history, in blocks: those in memory that are not written yet, and those in the database. */
 export class HistoryBlocks {
   readonly index = new HistoryIndex();
@@ -97,7 +100,7 @@ export class HistoryBlocks {
   /** The block that a record is in. */
   blockOf(seq: number): { firstSeq: number; records: readonly ChangeRecord[] } {
     const span = this.index.spanOf(seq);
-    if (!span) throw new RangeError(`record ${seq} is not kept`);
+    if (!span) throw new RecordsPruned(`record ${seq} is not kept`);
     return { firstSeq: span.firstSeq, records: this.recordsOf(span) };
   }
 
@@ -122,7 +125,7 @@ export class HistoryBlocks {
       return known;
     }
     const block = this.#database.readBlock(name);
-    if (!block) throw new Error(`block ${name} of the history is not there`);
+    if (!block) throw new RecordsPruned(`block ${name} of the history is not there`);
     const records = decodeBlock(block);
     this.#decoded.set(name, records);
     if (this.#decoded.size > CACHED_BLOCKS) this.#decoded.delete(this.#decoded.keys().next().value!);

@@ -1,6 +1,7 @@
-import { TimeSlice } from '../../util/time-slice.ts';
+import { resourceExpired } from '../../api/errors.ts';
+import { TimeSlice, nextTurn } from '../../util/time-slice.ts';
 import { applyDelta } from '../../encoding/byte-delta.ts';
-import type { HistoryBlocks } from './history-blocks.ts';
+import { type HistoryBlocks, RecordsPruned } from './history-blocks.ts';
 import { type ObjectHistory, isWholeRef, lastWhere, seqOf } from './history-index.ts';
 import type { ChangeRecord } from './record-block.ts';
 
@@ -25,6 +26,11 @@ export interface KeptChange {
   before: KeptVersion | undefined;
   after: KeptVersion | undefined;
 }
+
+export const historyExpired = (): Error => resourceExpired('The history of that time is no longer kept.');
+
+/** A read that pruning comes in between is tried so often, a turn of the event loop apart: the index follows the database by a few. */
+const READ_ATTEMPTS = 100;
 
 /** Makes versions of objects from what is kept of them. Reads each block once for all that is asked at once, oldest first, in slices of the event loop. */
 export class HistoryReader {
@@ -59,14 +65,22 @@ export class HistoryReader {
   /**
    * What the object was then. `unchanged`: it has not changed since, so that it was what it is now; undefined: there was none.
    */
-  async versionAt(key: string, moment: Moment): Promise<KeptVersion | 'unchanged' | undefined> {
+  versionAt(key: string, moment: Moment): Promise<KeptVersion | 'unchanged' | undefined> {
+    return this.#whileKept(moment.seq, () => this.#versionAt(key, moment));
+  }
+
+  async #versionAt(key: string, moment: Moment): Promise<KeptVersion | 'unchanged' | undefined> {
     const object = this.#blocks.index.get(key);
     if (!object || seqOf(object.refs.at(-1) ?? 0) <= moment.seq) return 'unchanged';
     return (await this.versionsAt([object], moment.seq)).get(object.id);
   }
 
   /** The objects under the prefix that have changed since then, by key; undefined where there was none. */
-  async changedSince(prefix: string, moment: Moment): Promise<Map<string, KeptVersion | undefined>> {
+  changedSince(prefix: string, moment: Moment): Promise<Map<string, KeptVersion | undefined>> {
+    return this.#whileKept(moment.seq, () => this.#changedSince(prefix, moment));
+  }
+
+  async #changedSince(prefix: string, moment: Moment): Promise<Map<string, KeptVersion | undefined>> {
     const slice = new TimeSlice();
     const changed: ObjectHistory[] = [];
     for (const object of this.#blocks.index.objects) {
@@ -75,6 +89,28 @@ export class HistoryReader {
     }
     const versions = await this.versionsAt(changed, moment.seq);
     return new Map(changed.map(({ id, key }) => [key, versions.get(id)]));
+  }
+
+  /**
+   * Reads what is known of the moment behind that record. Pruning may come in between: what was in a block is then in a floor, and is read anew; or the moment
+   * itself is gone, which is refused as an expired version of the present is.
+   */
+  async #whileKept<R>(seq: number, read: () => Promise<R>): Promise<R> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const result = await read();
+        this.#ensureKept(seq);
+        return result;
+      } catch (error) {
+        if (!(error instanceof RecordsPruned) || attempt === READ_ATTEMPTS) throw error;
+        this.#ensureKept(seq);
+        await nextTurn();
+      }
+    }
+  }
+
+  #ensureKept(seq: number): void {
+    if (seq + 1 < this.#blocks.index.firstSeq) throw historyExpired();
   }
 
   /** The newest version that is kept. */
@@ -141,7 +177,12 @@ export class HistoryReader {
   }
 
   /** The changes of these numbers with their versions, in their order. */
-  async changes(seqs: readonly number[]): Promise<KeptChange[]> {
+  changes(seqs: readonly number[]): Promise<KeptChange[]> {
+    const first = seqs.reduce((least, seq) => Math.min(least, seq), Infinity);
+    return this.#whileKept(first - 1, () => this.#changes(seqs));
+  }
+
+  async #changes(seqs: readonly number[]): Promise<KeptChange[]> {
     const wanted = new Set(seqs);
     const states = new Map<number, KeptVersion>();
     const needed: number[] = [];

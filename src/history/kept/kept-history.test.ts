@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../storage/fake-clock.ts';
+import { nextTurn } from '../../util/time-slice.ts';
 import { Random } from '../../util/test-random.ts';
 import { type HistoryDatabase, MemoryHistoryDatabase } from './history-database.ts';
 import type { HistoryLimits } from './history-pruner.ts';
+import { historyExpired } from './history-reader.ts';
 import { type HandedChange, KeptHistory } from './kept-history.ts';
 import { LmdbHistoryDatabase } from './lmdb-history-database.ts';
 import type { ValueGuard } from './value-guard.ts';
@@ -173,6 +175,48 @@ describe.each(Object.entries(DATABASES))('a history in %s', (name, prepare) => {
     for (const { revision, state } of model.moments.filter((moment) => moment.revision >= start.revision && random.chance(0.2)))
       expect(sorted(await stateOf(history, model, { revision }))).toEqual(sorted(state));
     await expectAllChanges(history, model);
+    await history.close();
+  });
+
+  it('answers a read that pruning comes in between, or says that its moment has expired', async () => {
+    const random = new Random(7);
+    const clock = new FakeClock();
+    const limits = { maxAgeMs: 60_000, maxBytes: Infinity };
+    const database = await (await prepare())();
+    const history = await KeptHistory.open({ database, clock, limits, guard: PLAIN, observer: SILENT }, 0, () => true);
+    let revision = 0;
+    const texts: Buffer[] = [];
+    const write = (id: number): HandedChange => {
+      const [previous, value] = [texts[id], Buffer.from(randomText(random, 20).repeat(20))];
+      texts[id] = value;
+      const previousRevision = previous ? revision - 3_999 : 0;
+      return { type: 'put', key: `/pods/${id}`, revision: ++revision, timeMs: clock.now(), value, previous, previousRevision, annotation: undefined };
+    };
+    const writeAll = async (): Promise<{ revision: number; texts: string[] }> => {
+      history.record(Array.from({ length: 4_000 }, (_, id) => write(id)));
+      await history.drain();
+      await history.flush();
+      return { revision, texts: texts.map(String) };
+    };
+    const first = await writeAll();
+    const early = { revision: 2_000, texts: first.texts.map((text, id) => (id < 2_000 ? text : 'undefined')) };
+    clock.pass(40_000);
+    const late = await writeAll();
+    await writeAll();
+    const read = async ({ revision: at, texts: then }: typeof early): Promise<void> => {
+      const moment = history.momentAt({ revision: at });
+      const versions = moment && (await history.reader.changedSince('/', moment).catch((error: Error) => error));
+      if (versions instanceof Error) expect(versions).toEqual(historyExpired());
+      else if (versions) expect(Array.from(versions.values(), (version) => String(version?.value))).toEqual(then);
+    };
+    // The blocks of the first round go, and with them all moments in it, while others read.
+    clock.pass(30_000);
+    let isPruning = true;
+    const pruning = history.flush().finally(() => (isPruning = false));
+    const reads: Promise<void>[] = [];
+    for (; isPruning; await nextTurn()) reads.push(read(reads.length % 2 === 0 ? early : late));
+    await Promise.all([pruning, ...reads]);
+    expect(history.start.revision).toBeGreaterThan(early.revision);
     await history.close();
   });
 

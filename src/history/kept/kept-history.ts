@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { encodeDelta } from '../../encoding/byte-delta.ts';
-import { HistoryBlocks } from './history-blocks.ts';
+import { HistoryBlocks, RecordsPruned } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
 import { HistoryPruner, type HistoryLimits } from './history-pruner.ts';
@@ -305,6 +305,15 @@ export class KeptHistory {
 
   /** The moment that a time or a revision names; undefined where that is no longer kept. */
   momentAt(at: { timeMs: number } | { revision: number }): Moment | undefined {
+    try {
+      return this.#momentAt(at);
+    } catch (error) {
+      if (error instanceof RecordsPruned) return undefined;
+      throw error;
+    }
+  }
+
+  #momentAt(at: { timeMs: number } | { revision: number }): Moment | undefined {
     const { revision: startRevision, timeMs: startTimeMs } = this.start;
     if ('revision' in at) {
       if (at.revision < startRevision) return undefined;

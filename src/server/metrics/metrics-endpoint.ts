@@ -45,7 +45,11 @@ export function metricsEndpoint(
 }
 
 async function* inflated(parts: Parts): AsyncGenerator<Buffer> {
-  for await (const part of parts) yield Buffer.isBuffer(part) ? part : part.inflate();
+  const slice = new TimeSlice();
+  for await (const part of parts) {
+    yield Buffer.isBuffer(part) ? part : part.inflate();
+    if (slice.isSpent) await slice.next();
+  }
 }
 
 const CHUNK_BYTES = 64 * 1024;
