@@ -15,6 +15,7 @@ import { Primary, type PrimaryObserver, WorkerFailed } from '../workers/primary.
 import { RevisionFile } from '../workers/revision-file.ts';
 import { ExitCode } from './exit-code.ts';
 import { collectAlone, collectSeldom } from './garbage-collection.ts';
+import { giveBackWhenIdle } from './idle-memory.ts';
 
 const MIB = 1024 * 1024;
 /** Workers go on from where they were after a pause, and read pages of lists as of their first one. */
@@ -67,6 +68,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     if (url !== undefined) onReady(url);
     collectAlone();
     collectSeldom();
+    giveBackWhenIdle();
     await Promise.race([stopped, primary.failed]);
     logger.info('Shutting down');
   } catch (error) {

@@ -22,8 +22,14 @@ const SHORT_TEXT = 64;
  * field's value before its tag.
  */
 export class ProtobufWriter {
-  #buffer = Buffer.allocUnsafe(512);
-  #start = this.#buffer.length;
+  #buffer: Buffer;
+  #start: number;
+
+  /** `capacityBytes`: about what will be written; it grows beyond that. */
+  constructor(capacityBytes = 512) {
+    this.#buffer = Buffer.allocUnsafe(capacityBytes);
+    this.#start = capacityBytes;
+  }
 
   /** Bytes written so far. */
   get size(): number {

@@ -42,6 +42,35 @@ test('a block seen before is not read again', () => {
   expect(reader.read(Buffer.from([0x88]))).toBe(reader.read(Buffer.from([0x88])));
 });
 
+test('of a reader with a table, blocks that neither ask nor change it are not read again; others are, each time', () => {
+  const reader = new HeaderReader({ ...LIMITS, tableBytes: 4096 });
+  const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const plain = bytes('83 86 04 02 2f61');
+  const known = reader.read(plain);
+  expect(known).toEqual([':method', 'POST', ':scheme', 'http', ':path', '/a']);
+  for (const value of ['31', '32']) {
+    // The same bytes, of a table that has another field in that place.
+    expect(reader.read(bytes(`400161 01${value}`))).toEqual(['a', Buffer.from(value, 'hex').toString()]);
+    expect(reader.read(bytes('be'))).toEqual(['a', Buffer.from(value, 'hex').toString()]);
+    expect(reader.read(bytes('0f2f 0162'))).toEqual(['a', 'b']);
+    expect(reader.read(plain)).toBe(known);
+  }
+  reader.read(bytes('20'));
+  expect(() => reader.read(bytes('be'))).toThrow('header 62');
+  expect(reader.read(plain)).toBe(known);
+});
+
+test('a block that is too large is told to be so each time, and one that is not, is not', () => {
+  const reader = new HeaderReader({ tableBytes: 4096, listBytes: 80, fieldCount: 10 });
+  const [small, large] = [encodeHeaders({ a: 'b' }), encodeHeaders({ a: 'b', c: 'd', e: 'f' })];
+  for (let i = 0; i < 3; i++) {
+    reader.read(large);
+    expect(reader.isTooLarge).toBe(true);
+    reader.read(small);
+    expect(reader.isTooLarge).toBe(false);
+  }
+});
+
 test('a block that ends too early is refused', () => {
   for (const hex of ['00', '0003', '000361', '7f', '7fffffffffff01']) expect(() => read(hex)).toThrow(/header/);
 });

@@ -1,5 +1,5 @@
 import { ErrorCode, FrameFlag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
-import { FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
+import { FIELD_OVERHEAD_BYTES, type HeaderField, HeaderTable, STATIC_TABLE } from './header-table.ts';
 import { decodeHuffman } from './huffman.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -81,7 +81,7 @@ export class BlockWriter {
   /** The bits before the prefix are 0. */
   #integer(value: number, prefixBits: number): void {
     const bytes = this.#bytes;
-    const limit = 2 ** prefixBits - 1;
+    const limit = (1 << prefixBits) - 1;
     if (value < limit) {
       bytes[this.#length++] = value;
       return;
@@ -130,8 +130,13 @@ const MAX_REMEMBERED_BYTES = 256;
 export class HeaderReader {
   readonly #limits: HeaderLimits;
   readonly #table: HeaderTable;
-  /** Without a table, blocks stand for themselves, and one seen before need not be read again: answers of one server mostly carry the same few. */
+  /**
+   * Blocks that neither ask the table nor change it stand for themselves, and one seen before need not be read again: answers of one server, and calls of one gRPC
+   * client of ours, mostly carry the same few.
+   */
   #remembered: Map<string, HeaderFields> | undefined;
+  /** The block that was read last stands for itself. */
+  #isPlain = false;
   /** The block that was read last says more than is allowed; what was too much is left out. */
   isTooLarge = false;
   /** Of that block, as SETTINGS_MAX_HEADER_LIST_SIZE counts. */
@@ -140,19 +145,21 @@ export class HeaderReader {
   constructor(limits: HeaderLimits) {
     this.#limits = limits;
     this.#table = new HeaderTable(limits.tableBytes);
-    if (limits.tableBytes === 0) this.#remembered = new Map();
   }
 
   /** Throws where the block is not one. */
   read(block: Buffer): HeaderFields {
-    const remembered = this.#remembered;
-    if (!remembered || block.length > MAX_REMEMBERED_BYTES) return this.#decode(block);
-    const name = block.toString('latin1');
-    const known = remembered.get(name);
-    if (known) return known;
+    if (block.length > MAX_REMEMBERED_BYTES) return this.#decode(block);
+    const name = this.#remembered && block.toString('latin1');
+    const known = name === undefined ? undefined : this.#remembered!.get(name);
+    if (known) {
+      this.isTooLarge = false;
+      return known;
+    }
     const fields = this.#decode(block);
-    if (remembered.size >= MAX_REMEMBERED) this.#remembered = new Map();
-    this.#remembered!.set(name, fields);
+    if (!this.#isPlain || this.isTooLarge) return fields;
+    if (!this.#remembered || this.#remembered.size >= MAX_REMEMBERED) this.#remembered = new Map();
+    this.#remembered.set(name ?? block.toString('latin1'), fields);
     return fields;
   }
 
@@ -161,13 +168,15 @@ export class HeaderReader {
     const cursor = { block, position: 0 };
     this.#listBytes = 0;
     this.isTooLarge = false;
+    this.#isPlain = true;
     while (cursor.position < block.length) {
       const first = block[cursor.position]!;
       if (first & 0x80) {
-        const [name, value] = this.#table.get(readInteger(cursor, 7));
+        const [name, value] = this.#fieldAt(readInteger(cursor, 7));
         this.#keep(fields, name, value);
       } else if ((first & 0xe0) === 0x20) {
         if (fields.length > 0) throw new Http2Error('the size of a table behind a header', ErrorCode.compressionError);
+        this.#isPlain = false;
         this.#table.resize(readInteger(cursor, 5));
       } else this.#readLiteral(cursor, first, fields);
     }
@@ -177,10 +186,18 @@ export class HeaderReader {
   #readLiteral(cursor: Cursor, first: number, fields: string[]): void {
     const isRemembered = (first & 0x40) !== 0;
     const index = readInteger(cursor, isRemembered ? 6 : 4);
-    const name = index === 0 ? readString(cursor) : this.#table.get(index)[0];
+    const name = index === 0 ? readString(cursor) : this.#fieldAt(index)[0];
     const value = readString(cursor);
-    if (isRemembered) this.#table.add([name, value]);
+    if (isRemembered) {
+      this.#isPlain = false;
+      this.#table.add([name, value]);
+    }
     this.#keep(fields, name, value);
+  }
+
+  #fieldAt(index: number): HeaderField {
+    if (index > STATIC_TABLE.length) this.#isPlain = false;
+    return this.#table.get(index);
   }
 
   #keep(fields: string[], name: string, value: string): void {
@@ -199,7 +216,7 @@ const broken = (message: string): Http2Error => new Http2Error(message, ErrorCod
 
 /** Lengths and indices, of which no block has any beyond its own size. */
 function readInteger(cursor: Cursor, prefixBits: number): number {
-  const limit = 2 ** prefixBits - 1;
+  const limit = (1 << prefixBits) - 1;
   let value = nextByte(cursor) & limit;
   if (value < limit) return value;
   for (let scale = 1; scale <= 128 ** 3; scale *= 128) {

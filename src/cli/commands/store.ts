@@ -9,6 +9,7 @@ import { startEtcdServer } from '../../storage/etcd-server/server.ts';
 import { onAbort } from '../../util/on-abort.ts';
 import type { Output } from '../command.ts';
 import { collectAlone, collectSeldom } from '../garbage-collection.ts';
+import { giveBackWhenIdle } from '../idle-memory.ts';
 import { noArguments, readOwnFlags } from './own-flags.ts';
 import { openStoreTls } from './store-tls.ts';
 
@@ -45,6 +46,7 @@ export async function store(args: readonly string[], output: Output): Promise<vo
     });
     collectAlone();
     collectSeldom();
+    giveBackWhenIdle();
     output.stderr(`etcd's API is served at ${server.urls.join(', ')}\n`);
     await new Promise<void>((stopped) => onAbort(stopSignal, stopped));
     await server.close();

@@ -48,6 +48,8 @@ interface Watcher {
 export class ChangeLog {
   readonly #events = new RevisionQueue<Kept>();
   readonly #watchers = new PrefixIndex<Watcher>();
+  /** Those that are told of what is written beside their prefix. */
+  readonly #followers = new Set<Watcher>();
   readonly #limits: ChangeLogLimits;
   readonly #clock: Clock;
   #sizeBytes = 0;
@@ -90,6 +92,7 @@ export class ChangeLog {
     const missed = this.#since(from).filter((event) => event.key.startsWith(prefix));
     const watcher: Watcher = { prefix, from: Math.max(from, this.#revision + 1), sink, onError, onProgress, batch: missed, isClosed: false };
     this.#watchers.add(prefix, watcher);
+    if (onProgress) this.#followers.add(watcher);
     this.#flush(watcher);
     return { close: () => this.#close(watcher) };
   }
@@ -154,7 +157,7 @@ export class ChangeLog {
     }
     for (const watcher of concerned) this.#flush(watcher);
     // A store has one watcher, the feed of its caches: what is written beside its prefix moves the revision that it tells clients too.
-    for (const watcher of this.#watchers) if (!concerned.has(watcher)) watcher.onProgress?.(this.#revision);
+    for (const watcher of this.#followers) if (!concerned.has(watcher)) watcher.onProgress!(this.#revision);
   }
 
   /** A sink that throws breaks its contract; it must not take the writers down with it. */
@@ -173,6 +176,7 @@ export class ChangeLog {
   #close(watcher: Watcher): void {
     watcher.isClosed = true;
     this.#watchers.remove(watcher.prefix, watcher);
+    this.#followers.delete(watcher);
   }
 }
 

@@ -70,6 +70,14 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
+/** A commit's turn among those of its key. Mostly nobody waits for its end, and there is no promise of it. */
+interface Turn {
+  ended: Promise<void> | undefined;
+  end: (() => void) | undefined;
+}
+
+const endOf = (turn: Turn): Promise<void> => (turn.ended ??= new Promise((resolve) => (turn.end = resolve)));
+
 /** A change of leases that is on its way to the disk. */
 interface PendingLeases {
   change: LeaseChange;
@@ -100,7 +108,7 @@ export class EmbeddedEngine extends LocalEngine {
   readonly #clock: Clock;
   readonly #sweeper: ExpirySweeper;
   /** The end of each key's line of commits. */
-  readonly #turns = new PassingMap<Promise<void>>();
+  readonly #turns = new PassingMap<Turn>();
   /** The keys of the batch in flight, with what is still their value to everybody. LMDB may show the new one a moment earlier. */
   #inFlight = new Map<string, Stored | undefined>();
   #queue: Pending[] = [];
@@ -156,7 +164,10 @@ export class EmbeddedEngine extends LocalEngine {
 
   async commit(change: StorageChange): Promise<number> {
     this.assertOpen();
-    const endTurn = await this.#takeTurn(change.key);
+    const before = this.#turns.get(change.key);
+    const turn: Turn = { ended: undefined, end: undefined };
+    this.#turns.set(change.key, turn);
+    if (before) await endOf(before);
     try {
       if (this.#failure instanceof StorageBroken) throw this.#failure;
       if (Buffer.byteLength(change.key) > MAX_KEY_BYTES)
@@ -169,7 +180,8 @@ export class EmbeddedEngine extends LocalEngine {
         this.#startWriting();
       });
     } finally {
-      endTurn();
+      if (this.#turns.get(change.key) === turn) this.#turns.delete(change.key);
+      turn.end?.();
     }
   }
 
@@ -220,7 +232,10 @@ export class EmbeddedEngine extends LocalEngine {
     this.isClosed = true;
     this.#idleTimer?.cancel();
     while (this.#remapped) await this.#remapped;
-    while (this.#turns.size > 0 || this.#isScheduled) await (this.#turns.values().next().value ?? this.#batchDone);
+    while (this.#turns.size > 0 || this.#isScheduled) {
+      const turn = this.#turns.values().next().value;
+      await (turn ? endOf(turn) : this.#batchDone);
+    }
     if (this.#keeper?.hasReleased && this.#failure === undefined) await this.#write({ writes: [], revision: this.#lastRevision, ...this.#keeper.keep([]) });
     // A broken LMDB may never say that it has ended.
     if (!(this.#failure instanceof StorageBroken)) await this.#file.close();
@@ -238,19 +253,6 @@ export class EmbeddedEngine extends LocalEngine {
       else if (this.#file.mappedBytes > MAPPED_BYTES_MAX && this.#failure === undefined) await this.#remap();
       else return;
     }
-  }
-
-  /** Waits for the commits of the key that came before; the next one waits until the answer is called. */
-  async #takeTurn(key: string): Promise<() => void> {
-    const before = this.#turns.get(key);
-    let end!: () => void;
-    const turn = new Promise<void>((resolve) => (end = resolve));
-    this.#turns.set(key, turn);
-    if (before) await before;
-    return () => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-      end();
-    };
   }
 
   #startWriting(): void {

@@ -4,7 +4,7 @@ import { StorageUnavailable } from '../engine.ts';
 import type { FileBounds, FileEntry, FileOperation } from './file-operation.ts';
 import { HALF_BYTES, Journal, encodeRecord, type JournalRecord, isJournalFile, makeJournalFile, readJournal } from './journal.ts';
 import { LmdbDatabase, LmdbSnapshot, StorageBroken, type StoreStatistics, type Volume, isDiskFull, volumeOf } from './lmdb-database.ts';
-import { UnwrittenOperations } from './unwritten-operations.ts';
+import { UnwrittenOperations, textOf } from './unwritten-operations.ts';
 
 export const JOURNAL_FILE = 'journal';
 /** In LMDB: which journal belongs to it, and the number of its newest record whose changes are there too. */
@@ -73,7 +73,8 @@ export class JournaledDatabase {
   }
 
   get(key: Buffer): FileEntry | undefined {
-    const operation = this.#filling.get(key) ?? this.#filled?.operations.get(key);
+    const text = textOf(key);
+    const operation = this.#filling.get(text) ?? this.#filled?.operations.get(text);
     if (operation === undefined) return this.#database.get(key);
     const { value, version } = operation;
     return value && { key, value, version };

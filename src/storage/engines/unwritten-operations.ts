@@ -9,7 +9,7 @@ interface Written {
 }
 
 /** A Latin-1 text of a key's bytes: texts compare as the bytes do. */
-const textOf = (key: Buffer): string => key.toString('latin1');
+export const textOf = (key: Buffer): string => key.toString('latin1');
 
 /** Changes that are to be written to a database, the last one of each key, and how the database reads with them. */
 export class UnwrittenOperations {
@@ -36,12 +36,13 @@ export class UnwrittenOperations {
     return this.#operations.values();
   }
 
-  get(key: Buffer): FileOperation | undefined {
-    return this.#operations.get(textOf(key));
+  /** By the text of its key. */
+  get(text: string): FileOperation | undefined {
+    return this.#operations.get(text);
   }
 
   getOver(written: Written, key: Buffer): FileEntry | undefined {
-    const operation = this.get(key);
+    const operation = this.get(textOf(key));
     return operation === undefined ? written.get(key) : asEntry(operation);
   }
 

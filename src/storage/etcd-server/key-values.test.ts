@@ -261,6 +261,15 @@ describe('writes', () => {
     expect((await txn(client, [], [])).revision).toBe(5);
   });
 
+  test('a lease that is none is refused where the comparison holds, and not looked at where it fails', async () => {
+    const { client } = await openStore();
+    await client.put('/a', 'x');
+    const leased: Message = { 2: { 1: '/a', 2: 'y', 3: 99 } };
+    const failed = await txn(client, modRevisionIs('/a', 0), leased, rangeOf('/a'));
+    expect([failed.number(2), failed.messages(3)[0]!.messages(1)[0]!.lines(2)]).toEqual([0, ['/a=x 2/2/1']]);
+    await expectFailure(txn(client, { 1: GREATER, 2: MODIFIED, 3: '/a', 6: 1 }, leased), NOT_FOUND, 'etcdserver: requested lease not found');
+  });
+
   test('every comparison', async () => {
     const { client } = await openStore();
     await client.put('/a', 'x');

@@ -28,6 +28,7 @@ import {
   encodeRangeAnswer,
   encodeTxnAnswer,
 } from './responses.ts';
+import { ValueMemory } from './value-memory.ts';
 
 /** As the end of a range: all keys from its start on. As its start: from the first key on. */
 const KEYSPACE_START = '\0';
@@ -51,6 +52,7 @@ interface Answered {
 export class KeyValues {
   readonly #engine: LocalEngine;
   readonly #leases: LeaseTable;
+  readonly #values = new ValueMemory();
 
   constructor(engine: LocalEngine, leases: LeaseTable) {
     this.#engine = engine;
@@ -76,6 +78,8 @@ export class KeyValues {
     const { comparisons, success, failure } = checkedTxn(decodeTxnRequest(message));
     const comparison = comparisons[0];
     if (!comparison) return this.#encodeTxn(true, await this.#operations(success));
+    const written = await this.#putAtOnce(comparison, success[0]);
+    if (written !== undefined) return this.#encodeTxn(true, { revision: written, answers: [{ type: 'put', previous: undefined }] });
     for (;;) {
       const { stored, revision } = await this.#engine.read(comparison.key);
       if (!holds(comparison, stored)) return this.#encodeTxn(false, await this.#failed(failure, stored, revision));
@@ -97,6 +101,20 @@ export class KeyValues {
     await this.#engine.compact(revision + 1);
     return encodeHeader(current);
   };
+
+  /** The transaction of most writes: the commit itself compares. Undefined where it is another one, or the comparison fails. */
+  async #putAtOnce(comparison: Comparison, operation: RequestOperation | undefined): Promise<number | undefined> {
+    const expected = expectedBy(comparison);
+    if (expected === undefined || operation?.type !== 'put') return undefined;
+    const { key, value, leaseId, prevKv, ignoreValue, ignoreLease } = operation.request;
+    if (leaseId !== 0n || prevKv || ignoreValue || ignoreLease) return undefined;
+    try {
+      return await this.#commit({ type: 'put', key, value: this.#values.copyOf(value), expected });
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined;
+      throw error;
+    }
+  }
 
   #encodeTxn(succeeded: boolean, { revision, answers }: { revision: number; answers: readonly OperationAnswer[] }): Buffer {
     return encodeTxnAnswer(revision, succeeded, answers, this.#leases.leaseOf);
@@ -178,7 +196,7 @@ export class KeyValues {
     const newLease = this.#leases.forPut(request.leaseId);
     if ((request.ignoreValue || request.ignoreLease) && !stored) throw KEY_NOT_FOUND;
     const previous = stored && this.#withLease(stored);
-    const value = request.ignoreValue ? stored!.value : request.value;
+    const value = request.ignoreValue ? stored!.value : this.#values.copyOf(request.value);
     const lease = request.ignoreLease ? this.#leases.forPut(previous!.leaseId!) : newLease;
     const revision = await this.#commit({ type: 'put', key: request.key, value, expected: stored?.revision ?? 0, ...(lease && { lease }) });
     return { revision, previous };
@@ -228,12 +246,19 @@ export class KeyValues {
   async #commit(change: StorageChange): Promise<number> {
     try {
       const revision = await this.#engine.commit(change);
-      await this.#leases.noteWrite(change.key, revision, change.type === 'put' ? change.lease : undefined);
+      const moved = this.#leases.noteWrite(change.key, revision, change.type === 'put' ? change.lease : undefined);
+      if (moved) await moved;
       return revision;
     } catch (error) {
       throw error instanceof CommitConflict ? error : asEtcdError(error);
     }
   }
+}
+
+/** The revision that the key must have for the comparison to hold; undefined where that depends on more. */
+function expectedBy({ target, result, operand }: Comparison): number | undefined {
+  if (result !== CompareResult.equal) return undefined;
+  return target === CompareTarget.modRevision || operand === 0 ? operand : undefined;
 }
 
 /** Throws where it is none of those that this store knows. */
@@ -245,8 +270,8 @@ function checkedTxn(request: TxnRequest): TxnRequest {
   if (!comparison) return request;
   if (comparison.end !== '') throw unsupported('comparisons of ranges');
   if (comparison.target > CompareTarget.modRevision) throw unsupported('comparisons of values and leases');
-  for (const operation of [...success, ...failure]) {
-    const refusal = refusalOf(operation, comparison.key);
+  for (const operations of [success, failure]) {
+    const refusal = operations[0] && refusalOf(operations[0], comparison.key);
     if (refusal) throw refusal;
   }
   return request;
@@ -254,8 +279,8 @@ function checkedTxn(request: TxnRequest): TxnRequest {
 
 function refusalOf(operation: RequestOperation, comparedKey: string): GrpcError | undefined {
   if (operation.type === 'txn') return unsupported('transactions within transactions');
-  const { key, end } = operation.type === 'put' ? { ...operation.request, end: '' } : operation.request;
-  if (key !== comparedKey || end !== '') return unsupported('transactions that compare one key and touch others');
+  const isRange = operation.type !== 'put' && operation.request.end !== '';
+  if (operation.request.key !== comparedKey || isRange) return unsupported('transactions that compare one key and touch others');
   if (operation.type === 'range' && operation.request.revision !== 0) return unsupported('transactions that read the past');
   return undefined;
 }

@@ -127,19 +127,20 @@ export class LeaseTable {
     return { id, expiresAtMs: lease.expiresAtMs };
   }
 
-  /** The key was written, attached to a lease or to none; or it was removed. */
-  async noteWrite(key: string, revision: number, put: LeaseOfPut | undefined): Promise<void> {
+  /** The key was written, attached to a lease or to none; or it was removed. A promise where the store is to know more of it. */
+  noteWrite(key: string, revision: number, put: LeaseOfPut | undefined): Promise<void> | undefined {
     const before = this.#leaseOfKey.get(key);
     if (before) {
       before.expiries.delete(key);
       this.#leaseOfKey.delete(key);
     }
     const lease = put && this.#leases.get(put.id);
-    if (!lease) return;
+    if (!lease) return undefined;
     const expiry: Expiry = { key, revision, expiresAtMs: lease.expiresAtMs, leaseId: lease.id };
     this.#attach(lease, expiry);
     // It was kept alive while the write was on its way.
-    if (lease.expiresAtMs !== put.expiresAtMs) await this.#engine.changeLeases({ ended: [{ ...expiry, expiresAtMs: put.expiresAtMs }], added: [expiry] });
+    if (lease.expiresAtMs === put.expiresAtMs) return undefined;
+    return this.#engine.changeLeases({ ended: [{ ...expiry, expiresAtMs: put.expiresAtMs }], added: [expiry] });
   }
 
   #attach(lease: ActiveLease | undefined, expiry: Expiry): void {

@@ -26,6 +26,7 @@ export interface RangeRequest {
 
 export interface PutRequest {
   key: string;
+  /** Shares the memory of the message. */
   value: Buffer;
   leaseId: bigint;
   prevKv: boolean;
@@ -108,6 +109,7 @@ const readFlag = (reader: ProtobufReader): boolean => reader.varint() !== 0;
 const bytesTag = (field: number): number => tagOf(field, WIRE_BYTES);
 const varintTag = (field: number): number => tagOf(field, WIRE_VARINT);
 
+const EMPTY = Buffer.alloc(0);
 const KEY = bytesTag(1);
 const END = bytesTag(2);
 const SORT_DESCENDING = 2;
@@ -148,11 +150,10 @@ function readRange(message: ProtobufReader): RangeRequest {
 }
 
 function readPut(message: ProtobufReader): PutRequest {
-  const request: PutRequest = { key: '', value: Buffer.alloc(0), leaseId: 0n, prevKv: false, ignoreValue: false, ignoreLease: false };
+  const request: PutRequest = { key: '', value: EMPTY, leaseId: 0n, prevKv: false, ignoreValue: false, ignoreLease: false };
   forEachField(message, (tag, reader) => {
     if (tag === KEY) request.key = readKey(reader);
-    // A copy: the engine keeps it, and would keep all of the message.
-    else if (tag === bytesTag(2)) request.value = Buffer.from(reader.bytes());
+    else if (tag === bytesTag(2)) request.value = reader.bytes();
     else if (tag === varintTag(3)) request.leaseId = readId(reader);
     else if (tag === varintTag(4)) request.prevKv = readFlag(reader);
     else if (tag === varintTag(5)) request.ignoreValue = readFlag(reader);

@@ -55,8 +55,8 @@ function writeHeader(writer: ProtobufWriter, revision: number): void {
   });
 }
 
-function encoded(revision: number, write: (writer: ProtobufWriter) => void): Buffer {
-  const writer = new ProtobufWriter();
+function encoded(revision: number, write: (writer: ProtobufWriter) => void, capacityBytes?: number): Buffer {
+  const writer = new ProtobufWriter(capacityBytes);
   write(writer);
   writeHeader(writer, revision);
   return writer.finish();
@@ -137,16 +137,25 @@ export interface WatchAnswer {
 }
 
 export function encodeWatchAnswer(revision: number, answer: WatchAnswer): Buffer {
-  return encoded(revision, (writer) => {
-    const { events = [] } = answer;
+  const { events = [] } = answer;
+  const write = (writer: ProtobufWriter): void => {
     for (let index = events.length - 1; index >= 0; index--) writeBytesField(writer, 11, events[index]);
     writeStringField(writer, 6, answer.cancelReason);
     writeInt64Field(writer, 5, answer.compactRevision);
     writeBoolField(writer, 4, answer.isCanceled);
     writeBoolField(writer, 3, answer.isCreated);
     writeInt64Field(writer, 2, answer.watchId);
-  });
+  };
+  return encoded(
+    revision,
+    write,
+    events.reduce((sum, { length }) => sum + length + FIELD_HEAD_BYTES, FIELDS_BYTES),
+  );
 }
+
+/** The most that a field's tag and length take, and fields that are numbers. */
+const FIELD_HEAD_BYTES = 6;
+const FIELDS_BYTES = 128;
 
 const DELETE_EVENT = 1;
 
@@ -160,9 +169,10 @@ export const itemOf = ({ key, revision, value, previous }: StoredEvent): Stored 
 });
 
 export function encodeEvent(event: StoredEvent, withPrevious: boolean): Buffer {
-  const { type, key, revision, previous, leaseId = 0n } = event;
-  const writer = new ProtobufWriter();
-  if (withPrevious && previous) writeItem(writer, 3, previous, NO_LEASE);
+  const { type, key, revision, value, previous, leaseId = 0n } = event;
+  const before = withPrevious ? previous : undefined;
+  const writer = new ProtobufWriter(FIELDS_BYTES + 2 * key.length + (value?.length ?? 0) + (before?.value.length ?? 0));
+  if (before) writeItem(writer, 3, before, NO_LEASE);
   if (type === 'delete') {
     writeItem(writer, 2, { key, revision, value: Buffer.alloc(0) }, NO_LEASE);
     writeInt64Field(writer, 1, DELETE_EVENT);

@@ -45,6 +45,11 @@ export interface EtcdServer {
 const MAX_REQUEST_BYTES = 1.5 * 1024 * 1024;
 const REQUEST_OVERHEAD_BYTES = 512 * 1024;
 const DEFAULT_PORT = 2379;
+/**
+ * What a socket holds before its clients' watches stop. Node's own 16 KiB are less than what one turn publishes at many writes a second, which the kernel takes at
+ * once: watches were stopped and resumed with every batch.
+ */
+const SOCKET_BYTES = 256 * 1024;
 /** An HTTP/2 client begins with `PRI * HTTP/2.0`; no method of HTTP/1.1 that is answered here begins so. */
 const HTTP2_START = 'PRI';
 
@@ -145,7 +150,7 @@ async function listen(url: string, tls: ServerTls | undefined, accept: (socket: 
   const isSecure = scheme.endsWith('s');
   if (isSecure && !tls) throw new Error(`${url} needs --cert-file and --key-file`);
   if (isSocket) await removeLeftSocket(rest);
-  const server = isSecure && tls ? createSecureServer(tls, accept) : createServer({ noDelay: true }, accept);
+  const server = isSecure && tls ? createSecureServer(tls, accept) : createServer({ noDelay: true, highWaterMark: SOCKET_BYTES }, accept);
   const { hostname, port } = new URL(isSocket ? 'http://localhost' : `http://${rest}`);
   try {
     const ready = once(server, 'listening');

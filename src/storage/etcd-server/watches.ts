@@ -22,22 +22,36 @@ const ALL_WATCHES = -1;
 export class Watches {
   readonly #engine: LocalEngine;
   readonly #clock: Clock;
-  readonly #encoder = new EventEncoder();
+  readonly #encoder: EventEncoder;
 
   constructor(engine: LocalEngine, clock: Clock) {
     this.#engine = engine;
     this.#clock = clock;
+    this.#encoder = new EventEncoder(engine);
   }
 
   readonly watch = (call: ServerCall): ServerCallHandler => new WatchStream(call, this.#engine, this.#encoder, this.#clock);
 }
 
-/** Several clients that watch the same keys are sent the same bytes. */
+/**
+ * Several clients that watch the same keys are sent the same bytes. They are told of a change one after the other, in the turn in which it is published, so that
+ * only those of the newest publication are kept: as long as the engine's history lives, they would take as much memory again.
+ */
 class EventEncoder {
-  readonly #encoded = new WeakMap<StoredEvent, Buffer>();
+  readonly #engine: LocalEngine;
+  #revision = 0;
+  #encoded = new Map<StoredEvent, Buffer>();
+
+  constructor(engine: LocalEngine) {
+    this.#engine = engine;
+  }
 
   encode(event: StoredEvent, withPrevious: boolean): Buffer {
     if (!withPrevious) return encodeEvent(event, false);
+    if (this.#revision !== this.#engine.publishedRevision) {
+      this.#revision = this.#engine.publishedRevision;
+      this.#encoded = new Map();
+    }
     let bytes = this.#encoded.get(event);
     if (!bytes) this.#encoded.set(event, (bytes = encodeEvent(event, true)));
     return bytes;
