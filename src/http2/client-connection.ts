@@ -56,11 +56,10 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
 /** Blocks of answers stand for themselves: nothing is remembered from one to the next. */
 const HEADER_LIMITS = { tableBytes: 0, listBytes: 256 * 1024, fieldCount: 4_096 };
 
-/**
- * Frames that bring nothing, each second: pings, settings, empty ones, those of streams that are over, and headers, which answers bring once each. gRPC servers
- * in Go ping once for every message that they are sent (BDP estimation), and some thousands a second are sent to etcd.
- */
+/** Frames that bring nothing, each second: pings, settings, empty ones, those of streams that are over, and headers; beyond what calls bring by themselves. */
 const IDLE_FRAMES_PER_SECOND = 20_000;
+/** Of one call: the headers of its answer, and a ping, which gRPC servers in Go send once for every message that they are sent (BDP estimation). */
+const IDLE_FRAMES_A_CALL = 2;
 
 /** The client's end of an HTTP/2 connection. What the peer does against the rules ends the connection. */
 export class ClientConnection extends Http2Connection<ClientStream> {
@@ -162,6 +161,7 @@ export class ClientConnection extends Http2Connection<ClientStream> {
     const isFirst = this.#nextStreamId === 1;
     this.begin(stream, this.#nextStreamId);
     this.#nextStreamId += 2;
+    this.#idleFrames.expect(IDLE_FRAMES_A_CALL);
     if (isLast) stream.body.skip();
     this.write(headersFrames(stream.id, isFirst ? withoutTable(block) : block, isLast));
     if (!isLast) this.pump(stream);

@@ -16,4 +16,9 @@ export class RateLimit {
     }
     return ++this.#count <= this.#perSecond;
   }
+
+  /** So many more are expected, and do not count. */
+  expect(count: number): void {
+    this.#count -= count;
+  }
 }
