@@ -1,3 +1,4 @@
+import { delay } from '../util/delay.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { type NextObject, type SentObject, serverMade } from '../registry/write.ts';
 import type { Client, Concerns, DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '../client/client.ts';
@@ -195,7 +196,8 @@ function identityOf<T extends ApiObject>({ definition }: ResourceStore<T>): Reso
   return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
 }
 
-/** How long a scan may hold up all others, and how long it then leaves to them. */
+/** How long a scan may hold up all others, and how long it then leaves to them. The first one waits until a server that is starting serves. */
+const SCAN_DELAY_MS = 25;
 const SCAN_SLICE_MS = 4;
 const SCAN_PAUSE_MS = 4;
 
@@ -223,10 +225,12 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     return this.#atHand(this.#store.list(namespace, LIST_ALL)).entries.map((entry) => objectIn<T>(entry));
   }
   async scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void> {
+    await delay(SCAN_DELAY_MS, signal);
+    if (signal.aborted) return;
     let sliceEndMs = performance.now() + SCAN_SLICE_MS;
     for (const entry of this.#atHand(this.#store.list('', LIST_ALL)).entries) {
       if (performance.now() > sliceEndMs) {
-        await new Promise((resolve) => void setTimeout(resolve, SCAN_PAUSE_MS));
+        await delay(SCAN_PAUSE_MS, signal);
         sliceEndMs = performance.now() + SCAN_SLICE_MS;
       }
       if (signal.aborted) return;
