@@ -178,7 +178,8 @@ class Decoder {
       case 'list':
         return Array.isArray(raw) ? this.list(type, raw) : this.mismatch(raw, type);
       case 'map':
-        return isJsonObject(raw) ? this.map(type, raw) : this.mismatch(raw, type);
+        if (!isJsonObject(raw)) return this.mismatch(raw, type);
+        return this.run === undefined ? this.map(type, raw) : this.mapInRun(this.run, type, raw);
       case 'string':
         return typeof raw === 'string' ? raw : this.mismatch(raw, type);
       case 'boolean':
@@ -261,12 +262,15 @@ class Decoder {
   }
 
   map(type: MapSchema, raw: JsonObject): JsonObject {
-    if (this.run !== undefined) return this.mapInRun(this.run, type, raw);
     const map: JsonObject = {};
     let previous = '';
     let isSorted = true;
     for (const key in raw) {
-      this.entry(map, type, raw, key);
+      const item = raw[key];
+      if (item === undefined) continue;
+      this.enter(raw, key);
+      setKey(map, key, this.item(type.values, item));
+      this.path.pop();
       if (key < previous) isSorted = false;
       previous = key;
     }
@@ -277,22 +281,23 @@ class Decoder {
     const keys = Object.keys(raw);
     const kept = keys.length >= KEPT_FROM ? run.entriesOf(raw, keys) : { keys, done: 0, map: {} };
     if (kept.done === keys.length) return kept.map;
-    while (kept.done < keys.length) {
+    for (; kept.done < keys.length; kept.done++) {
       if (keys.length >= KEPT_FROM) run.beforeItem();
-      this.entry(kept.map, type, raw, keys[kept.done]!);
-      kept.done++;
+      const key = keys[kept.done]!;
+      const item = raw[key];
+      if (item === undefined) continue;
+      this.enter(raw, key);
+      setKey(kept.map, key, this.item(type.values, item));
+      this.path.pop();
     }
     if (!areSorted(keys)) kept.map = sortKeys(kept.map);
     return kept.map;
   }
 
-  entry(map: JsonObject, type: MapSchema, raw: JsonObject, key: string): void {
-    const item = raw[key];
-    if (item === undefined) return;
+  /** Goes on to a key of a map. What calls `item` does so by itself: each function between it and the next level takes from the stack, which deep values need. */
+  enter(raw: JsonObject, key: string): void {
     this.path.push(key);
     if (this.literals !== undefined) this.literal = this.literals.get(raw)?.get(key);
-    setKey(map, key, this.item(type.values, item));
-    this.path.pop();
   }
 
   /** Of a list or map, where no value is the zero value. */
