@@ -5,6 +5,9 @@ import { type ServerProcess, startServer } from './support/server.ts';
 /* Kills lose no change that was acknowledged, nor who made it, and invent none (npm test: 8 of them; HISTORY_KILLS=1000 for a long run). */
 
 const KILLS = Number(process.env['HISTORY_KILLS'] ?? 8);
+/** After each kill all changes are read: so many, and the next ones are of a new store. */
+const KILLS_A_STORE = 25;
+const STORES = Array.from({ length: Math.ceil(KILLS / KILLS_A_STORE) }, (_, index) => Math.min(KILLS_A_STORE, KILLS - index * KILLS_A_STORE));
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const CHANGES = '/apis/history.binnacle.dev/v1alpha1';
 const USERS = ['admin', 'alice', 'bob'] as const;
@@ -82,10 +85,10 @@ const textOf = ({ fields }: Change): unknown => {
   return text ?? (fields.find(({ path }) => path === 'data')?.to as { text?: string } | undefined)?.text;
 };
 
-test(
-  `killed ${KILLS} times while three users write: every change that was acknowledged is kept with its author, and no other`,
-  { timeout: 60_000 + KILLS * 8_000 },
-  async () => {
+test.each(STORES)(
+  'killed %i times while three users write: every change that was acknowledged is kept with its author, and no other',
+  { timeout: 60_000 + KILLS_A_STORE * 8_000 },
+  async (kills) => {
     let server = await open();
     const admin = server.client();
     const subjects = USERS.map((name) => ({ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }));
@@ -93,7 +96,7 @@ test(
     await admin.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', { metadata: { name: 'writers' }, subjects, roleRef });
     const acknowledged = new Map<string, Acknowledged>();
     const sent = new Set<string>();
-    for (let round = 0; round < KILLS; round++) {
+    for (let round = 0; round < kills; round++) {
       const killAfter = acknowledged.size + 20 + Math.floor(Math.random() * 200);
       const clients = USERS.map((user) => ({ user, client: server.client(user) }));
       const writers = clients.flatMap(({ user, client }) =>
