@@ -6,7 +6,7 @@ import type { TokenAuthenticator } from './token-authenticator.ts';
 
 /**
  * `--token-auth-file`: lines of `token,user,uid,"group1,group2"`, the groups optional. Read once, at start.
- * Throws when the file cannot be read or a line is short; `warn` is called with tokens that are empty or there twice.
+ * Throws when the file cannot be read or a line is short; `warn` is called for each token that is empty or there twice.
  */
 export function loadTokenFile(path: string, warn: (message: string) => void): TokenAuthenticator {
   const table = new SecretTable<Authentication>();

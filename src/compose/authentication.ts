@@ -102,15 +102,8 @@ function localTokens(
 ): TokenAuthenticator[] {
   const { apiAudiences } = options;
   const signed = { publicKeys, apiAudiences, client, now };
-  const fromFile =
-    options.tokenAuthFile === ''
-      ? []
-      : [
-          withImplicitAudiences(
-            loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message)),
-            apiAudiences,
-          ),
-        ];
+  const warn = (message: string): void => logger.warn(message);
+  const fromFile = options.tokenAuthFile === '' ? [] : [withImplicitAudiences(loadTokenFile(options.tokenAuthFile, warn), apiAudiences)];
   const report = (error: unknown): void => logger.warn('The last use of a service account token could not be noted on its secret', { error });
   return [
     ...fromFile,

@@ -37,10 +37,11 @@ import { type WriteWay, annotationOf } from './write-author.ts';
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
   subresource?: string;
-  /** An update creates, and is tried again as one where another writer creates first: CommitConflict is thrown, not AlreadyExists. */
-  isUpdate?: boolean;
-  /** Of the object that an update creates: its key is made of the request's name, whatever admission calls the object (registry/store.go Update). */
-  keyName?: string;
+  /**
+   * The name of an update that creates. The key is made of it, whatever admission calls the object (registry/store.go Update), and the update is tried again
+   * where another writer creates first: CommitConflict is thrown, not AlreadyExists.
+   */
+  updatedName?: string;
   /** As of UpdateOptions. */
   isApply?: boolean;
 }
@@ -84,7 +85,7 @@ async function admit<T extends ApiObject>(creation: Creation<T>, sent: SentObjec
   const { parts, context, namespace, options } = creation;
   const { object } = sent;
   // Nobody owns what the server takes out. An update that creates takes nothing out.
-  if (!options.isUpdate) wipeSystemMetadata(object.metadata);
+  if (options.updatedName === undefined) wipeSystemMetadata(object.metadata);
   if (!options.isApply) {
     const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, sent, undefined);
     if (owned) await owned;
@@ -166,7 +167,7 @@ async function inTransaction<T extends ApiObject>(
   } catch (error) {
     await transaction?.revert();
     // An update is tried again where another writer has come first.
-    if (!(error instanceof CommitConflict) || options.isUpdate) throw error;
+    if (!(error instanceof CommitConflict) || options.updatedName !== undefined) throw error;
     throw existsError(parts, object, error.key);
   }
 }
@@ -204,7 +205,7 @@ async function validate<T extends ApiObject>(creation: Creation<T>, write: Write
 
 async function commit<T extends ApiObject>(creation: Creation<T>, { object, sentEmpty }: Write<T>): Promise<WriteResult<T>> {
   const { parts, namespace, options } = creation;
-  const key = keyOf(parts, namespace, options.keyName ?? object.metadata.name ?? '');
+  const key = keyOf(parts, namespace, options.updatedName ?? object.metadata.name ?? '');
   if (!options.dryRun) return storeNew(creation, key, object, appliedEmpties(options, sentEmpty));
   const existing = await readableEntry(parts, key);
   if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
@@ -215,7 +216,7 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
   const { definition, engine } = parts;
   const { resourceVersion = '' } = stored.metadata;
   // The reference finds this in its storage layer, which neither a dry run nor an update that creates reaches, and answers accordingly.
-  if (Number(resourceVersion) > 0 && !options.isUpdate) throw unknownError('resourceVersion should not be set on objects to be created');
+  if (Number(resourceVersion) > 0 && options.updatedName === undefined) throw unknownError('resourceVersion should not be set on objects to be created');
   delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.storage.ttlSeconds?.(stored);
   if (context.isLarge) await nextTurn();
@@ -234,8 +235,8 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
   return { object: parts.conversion || isReadOtherwise(parts, stored, applied) ? entry.object<T>() : stored, entry, created: true };
 }
 
-const wayOf = ({ isUpdate = false, isApply = false, subresource, fieldManager }: CreateOptions): WriteWay => ({
-  verb: isApply ? 'apply' : isUpdate ? 'update' : 'create',
+const wayOf = ({ updatedName, isApply = false, subresource, fieldManager }: CreateOptions): WriteWay => ({
+  verb: isApply ? 'apply' : updatedName === undefined ? 'create' : 'update',
   subresource,
   fieldManager,
 });

@@ -163,7 +163,7 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   warnings?(write: Write<T>): string[];
   /** Of a subresource: who applies to what is not there creates it, as through the object itself. */
   createsOnApply?: boolean;
-  /** Called with each change that was stored; not of dry runs. */
+  /** Called with each change that was stored; dry runs store nothing. */
   afterUpdate?(object: T, old: T): void;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;

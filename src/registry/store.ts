@@ -94,7 +94,7 @@ export interface WatchOptions {
   resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
   allowBookmarks: boolean;
   sendInitialEvents: boolean | undefined;
-  /** Called with what differs when the store is taken to another state; the watches of others end then, as after a compaction. */
+  /** The watch goes on with what differs when the store is taken to another state; other watches end then, as after a compaction. */
   followsResets?: boolean;
 }
 

@@ -108,7 +108,7 @@ function createInstead<T extends ApiObject>(
     parsedVersion(resourceVersion ?? '');
     return sent;
   };
-  return create({ parts, context, namespace, options: { ...options, isUpdate: true, keyName: name } }, decodeNew);
+  return create({ parts, context, namespace, options: { ...options, updatedName: name } }, decodeNew);
 }
 
 /**
