@@ -92,7 +92,10 @@ const BYTES_A_BATCH = 8 * 1024 * 1024;
 /** So much of the file may be mapped into this process' memory, while it is written to and when it is not. */
 const MAPPED_BYTES_MAX = 32 * 1024 * 1024;
 const MAPPED_BYTES_IDLE_MAX = 1024 * 1024;
-const IDLE_MS = 1_000;
+/** What is in the journal goes to LMDB so long after it was written. */
+const CHECKPOINT_MS = 1_000;
+/** Without a read or a write for so long, the store counts as idle. Mapping the file anew makes V8 compile what reads it anew: a store in use is left alone. */
+const IDLE_MS = 10_000;
 
 /**
  * One machine's store: LMDB holds the state, this process its recent history.
@@ -122,7 +125,9 @@ export class EmbeddedEngine extends LocalEngine {
   #failure: StorageUnavailable | undefined;
   /** While the file is mapped anew, nothing can be read. */
   #remapped: Promise<void> | undefined;
+  #checkpointTimer: Timer | undefined;
   #idleTimer: Timer | undefined;
+  #lastUsedMs = 0;
   readonly #keeper: ChangeKeeper | undefined;
   /** The file is to say from where on changes are kept, or that they are not any more. */
   #marksKeeping: boolean;
@@ -230,6 +235,7 @@ export class EmbeddedEngine extends LocalEngine {
     if (this.isClosed) return;
     await Promise.all([this.#sweeper.stop(), this.stopCompacting()]);
     this.isClosed = true;
+    this.#checkpointTimer?.cancel();
     this.#idleTimer?.cancel();
     while (this.#remapped) await this.#remapped;
     while (this.#turns.size > 0 || this.#isScheduled) {
@@ -250,7 +256,7 @@ export class EmbeddedEngine extends LocalEngine {
   async #untilBetweenBatches(): Promise<void> {
     for (;;) {
       if (this.#isInFlight || this.#remapped) await (this.#remapped ?? this.#batchDone);
-      else if (this.#file.mappedBytes > MAPPED_BYTES_MAX && this.#failure === undefined) await this.#remap();
+      else if (this.#file.mapsMoreThan(MAPPED_BYTES_MAX) && this.#failure === undefined) await this.#remap();
       else return;
     }
   }
@@ -281,7 +287,7 @@ export class EmbeddedEngine extends LocalEngine {
     this.#isInFlight = false;
     this.#settle(batch, leases, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);
-    if (this.#file.mappedBytes > MAPPED_BYTES_MAX) await this.#remap();
+    if (this.#file.mapsMoreThan(MAPPED_BYTES_MAX)) await this.#remap();
     else this.#tidyLater();
     this.#isScheduled = false;
     if (this.#queue.length + this.#leaseQueue.length > 0) this.#startWriting();
@@ -315,14 +321,22 @@ export class EmbeddedEngine extends LocalEngine {
     this.#sweeper.wakeAt(this.#file.expiries(1)[0]?.expiresAtMs);
   }
 
-  /** What is in the journal goes to where it stays, and pages are given back. */
+  /** What is in the journal goes to where it stays, soon, and pages are given back once nobody uses the store. */
   #tidyLater(): void {
-    this.#idleTimer ??= this.#clock.after(IDLE_MS, () => {
-      this.#idleTimer = undefined;
-      if (this.isClosed || this.#remapped) return;
-      this.#file.beginCheckpoint();
-      if (!this.#isScheduled && this.#file.mappedBytes >= MAPPED_BYTES_IDLE_MAX) void this.#remap();
+    this.#lastUsedMs = this.#clock.now();
+    this.#checkpointTimer ??= this.#clock.after(CHECKPOINT_MS, () => {
+      this.#checkpointTimer = undefined;
+      if (!this.isClosed && !this.#remapped) this.#file.beginCheckpoint();
     });
+    this.#idleTimer ??= this.#clock.after(IDLE_MS, () => this.#giveBackIfIdle());
+  }
+
+  #giveBackIfIdle(): void {
+    this.#idleTimer = undefined;
+    if (this.isClosed || this.#remapped) return;
+    const leftMs = this.#lastUsedMs + IDLE_MS - this.#clock.now();
+    if (leftMs > 0) this.#idleTimer = this.#clock.after(leftMs, () => this.#giveBackIfIdle());
+    else if (!this.#isScheduled && this.#file.mapsMoreThan(MAPPED_BYTES_IDLE_MAX)) void this.#remap();
   }
 
   /** Watchers first: who is told of its commit finds it everywhere. */

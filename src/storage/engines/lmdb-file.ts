@@ -5,6 +5,7 @@ import type { FileBounds, FileEntry, FileOperation } from './file-operation.ts';
 import { type DatabaseSnapshot, JournaledDatabase, openDatabaseSnapshot } from './journaled-database.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
 import type { StoreStatistics } from './lmdb-database.ts';
+import { mappedFileBytes } from './mapped-file-bytes.ts';
 import type { KeyBounds } from './range.ts';
 
 /**
@@ -80,7 +81,10 @@ export class LmdbFile {
   readonly keptSince: number | undefined;
   readonly #database: JournaledDatabase;
   #isOpen = true;
-  #mappedBytes = 0;
+  /** The most of the file that may be mapped by what was looked at: what was looked at twice counts twice. */
+  #lookedAtBytes = 0;
+  /** What else of files this process has mapped: its own program, say. */
+  #otherMappedBytes = mappedFileBytes();
   #format: number;
   /** Entries of newer revisions have a header. */
   #countedRevision: number;
@@ -102,7 +106,7 @@ export class LmdbFile {
   }
 
   get(key: string): Stored | undefined {
-    this.#mappedBytes += BYTES_A_LOOKUP;
+    this.#lookedAtBytes += BYTES_A_LOOKUP;
     const entry = this.#database.get(Buffer.from(KEYS + key));
     return entry && storedOf(key, entry, this.#countedRevision);
   }
@@ -111,7 +115,7 @@ export class LmdbFile {
     const items: Stored[] = [];
     for (const entry of this.#database.range(storedBounds(bounds), limit)) {
       items.push(storedOf(entry.key.toString('utf8', KEYS.length), entry, this.#countedRevision));
-      this.#mappedBytes += entry.value.length;
+      this.#lookedAtBytes += entry.value.length;
     }
     return items;
   }
@@ -161,9 +165,14 @@ export class LmdbFile {
     return this.#database.statistics();
   }
 
-  /** About how much of the file this process has mapped into its memory by looking at it. */
-  get mappedBytes(): number {
-    return this.#mappedBytes;
+  /** Whether this process has mapped more than so much of the file into its memory by looking at it. */
+  mapsMoreThan(limitBytes: number): boolean {
+    if (this.#lookedAtBytes <= limitBytes) return false;
+    // Only now is the kernel asked, which takes some twenty microseconds.
+    const allMappedBytes = mappedFileBytes();
+    if (allMappedBytes === undefined || this.#otherMappedBytes === undefined) return true;
+    this.#lookedAtBytes = Math.max(allMappedBytes - this.#otherMappedBytes, 0);
+    return this.#lookedAtBytes > limitBytes;
   }
 
   /** Gives the mapped pages back (LmdbDatabase.remap). Not while a write is under way; nothing can be read meanwhile, and nothing seems to expire. */
@@ -171,7 +180,8 @@ export class LmdbFile {
     this.#isOpen = false;
     await this.#database.remap();
     this.#isOpen = true;
-    this.#mappedBytes = 0;
+    this.#lookedAtBytes = 0;
+    this.#otherMappedBytes = mappedFileBytes();
   }
 
   close(): Promise<void> {
