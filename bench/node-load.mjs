@@ -34,6 +34,15 @@ const TASKS = {
     });
   },
 
+  /** `count` more connections with a watch each, and nothing stored for them. */
+  async connect({ port, token, prefix, ...limits }) {
+    return drive(limits, async (i) => {
+      const node = new SimulatedNode(port, token, `${prefix}${i}`);
+      nodes.push(node);
+      await node.connect();
+    });
+  },
+
   /** Pods on one node after the other, each of which is over when its node has seen it. No other node must. */
   async pods({ port, token, prefix, ...limits }) {
     const writers = Array.from({ length: WRITER_CONNECTIONS }, () => new LeanConnection(port, token));

@@ -43,6 +43,11 @@ export class SimulatedNode {
     await this.#connection.request('POST', '/api/v1/nodes', JSON.stringify(nodeOf(this.#name)));
     const lease = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { name: this.#name }, spec: this.#leaseSpec() };
     this.#leaseBody = await this.#connection.request('POST', LEASES, JSON.stringify(lease));
+    await this.connect();
+  }
+
+  /** The connection and its watch alone, of a node that is in the store already. */
+  async connect() {
     const path = `/api/v1/pods?watch=1&resourceVersion=0&allowWatchBookmarks=true&fieldSelector=spec.nodeName%3D${this.#name}`;
     await this.#connection.stream(path, (chunk) => this.#count(chunk));
   }
