@@ -16,7 +16,7 @@ it.each(SIZES)('a version of %i bytes is made from the one before, whatever has 
   for (let round = 0; round < 200; round++) {
     // Half of them have the same byte everywhere, so that much is equal at other distances too.
     const before = Buffer.from(Array.from({ length: sizeBytes }, () => (round % 2 === 0 ? 120 : 97 + random.below(26))));
-    let after = before;
+    let after: Buffer = before;
     for (let changes = random.below(5); changes > 0; changes--) after = changed(random, after);
     const delta = encodeDelta(before, after);
     if (delta) expect(applyDelta(before, delta).equals(after)).toBe(true);
