@@ -3,9 +3,10 @@ const LIVE = 1_000;
 const IN_FLIGHT = 64;
 const VALUE_BYTES = 1024;
 /** V8 has compiled all of it by then. */
-const WARM_UPDATES = 15_000;
-const UPDATES_A_ROUND = 3_000;
-const ROUNDS = 10;
+const WARM_UPDATES = 30_000;
+/** V8 collects all of its memory after some 5,000 of them, which takes as long as 500: shorter rounds have that or have it not. */
+const UPDATES_A_ROUND = 10_000;
+const ROUNDS = 8;
 /** The history writes what it was handed a second later, and the store tidies up as long after its last write. */
 const REST_MS = 2_200;
 const LIMIT_US = 15;
