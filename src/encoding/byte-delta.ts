@@ -5,9 +5,8 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  * at the end is copied. Bytes are compared as they are stored, whatever they mean, since that takes a tenth of the time that decoding them takes.
  */
 
-/** Compared at once by native code. A call takes 50 ns, as do 50 bytes compared one by one; fewer calls are needed where steps grow while all is equal. */
-const STRIDE_MIN = 128;
-const STRIDE_MAX = 4096;
+/** Compared at once by native code, the longer ones first: a call takes 50 ns, as do 50 bytes compared one by one. */
+const STRIDES = [4096, 256] as const;
 /** As many equal bytes in a row are the same text again. */
 const MATCH_BYTES = 8;
 const ANCHOR_BYTES = 12;
@@ -54,32 +53,26 @@ export function applyDelta(before: Buffer, delta: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
+// Both are written out: with one function for the strides of both, which is given what compares them, a change took 0.5 µs longer.
 function commonPrefix(before: Buffer, a: number, after: Buffer, b: number, endA: number, endB: number): number {
   const most = Math.min(endA - a, endB - b);
+  const near = Math.min(most, NEAR_BYTES);
   let length = 0;
   // Between two differences there are often a few bytes: they are compared before anything is called.
-  while (length < most && length < NEAR_BYTES && before[a + length] === after[b + length]) length++;
-  if (length < NEAR_BYTES) return length;
-  length = equalStrides(length, most, (from, to) => before.compare(after, b + from, b + to, a + from, a + to) === 0);
+  while (length < near && before[a + length] === after[b + length]) length++;
+  if (length < near) return length;
+  for (const stride of STRIDES)
+    while (length + stride <= most && before.compare(after, b + length, b + length + stride, a + length, a + length + stride) === 0) length += stride;
   while (length < most && before[a + length] === after[b + length]) length++;
-  return length;
-}
-
-/** From `length` on, so many bytes are equal as native code can tell, less than STRIDE_MIN too few. `isEqual` compares from one distance to another. */
-function equalStrides(length: number, most: number, isEqual: (from: number, to: number) => boolean): number {
-  for (let stride = STRIDE_MIN; stride >= STRIDE_MIN;) {
-    if (length + stride <= most && isEqual(length, length + stride)) {
-      length += stride;
-      stride = Math.min(stride * 2, STRIDE_MAX);
-    } else stride /= 2;
-  }
   return length;
 }
 
 function commonSuffix(before: Buffer, after: Buffer, start: number): number {
   const most = Math.min(before.length, after.length) - start;
   const [endA, endB] = [before.length, after.length];
-  let length = equalStrides(0, most, (from, to) => before.compare(after, endB - to, endB - from, endA - to, endA - from) === 0);
+  let length = 0;
+  for (const stride of STRIDES)
+    while (length + stride <= most && before.compare(after, endB - length - stride, endB - length, endA - length - stride, endA - length) === 0) length += stride;
   while (length < most && before[endA - length - 1] === after[endB - length - 1]) length++;
   return length;
 }
