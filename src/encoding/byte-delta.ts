@@ -72,7 +72,8 @@ function commonSuffix(before: Buffer, after: Buffer, start: number): number {
   const [endA, endB] = [before.length, after.length];
   let length = 0;
   for (const stride of STRIDES)
-    while (length + stride <= most && before.compare(after, endB - length - stride, endB - length, endA - length - stride, endA - length) === 0) length += stride;
+    while (length + stride <= most && before.compare(after, endB - length - stride, endB - length, endA - length - stride, endA - length) === 0)
+      length += stride;
   while (length < most && before[endA - length - 1] === after[endB - length - 1]) length++;
   return length;
 }
