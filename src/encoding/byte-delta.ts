@@ -5,22 +5,23 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  * at the end is copied. Bytes are compared as they are stored, whatever they mean, since that takes a tenth of the time that decoding them takes.
  */
 
-/** Compared at once by native code, where that is less than calling it takes. */
-const STRIDE = 4096;
+/** Compared at once by native code, the longer ones first: a call takes 50 ns, as do 50 bytes compared one by one. */
+const STRIDES = [4096, 256] as const;
 /** As many equal bytes in a row are the same text again. */
 const MATCH_BYTES = 8;
 const ANCHOR_BYTES = 12;
+const NEAR_BYTES = 64;
 /** How far behind a difference the same text is looked for, in what came after. */
 const WINDOW_BYTES = 4096;
 /** Beyond so many differences the rest is one. */
 const MAX_HUNKS = 128;
 
-/** Undefined where the next version takes less as a whole. */
-export function encodeDelta(before: Buffer, after: Buffer): Buffer | undefined {
+/** Undefined where the next version takes less as a whole. What is answered is the memory of `out`, and stays what it is until that is written to again. */
+export function encodeDelta(before: Buffer, after: Buffer, out = new ByteWriter(128)): Buffer | undefined {
   const start = commonPrefix(before, 0, after, 0, before.length, after.length);
   const suffix = commonSuffix(before, after, start);
   const ends = { before: before.length - suffix, after: after.length - suffix };
-  const out = new ByteWriter(128);
+  out.clear();
   let [a, b, copied] = [start, start, start];
   for (let hunks = 1; a < ends.before || b < ends.after; hunks++) {
     const next = hunks === MAX_HUNKS ? ends : resume(before, a, after, b, ends);
@@ -33,7 +34,7 @@ export function encodeDelta(before: Buffer, after: Buffer): Buffer | undefined {
     a = next.before + copied;
     b = next.after + copied;
   }
-  return Buffer.from(out.written);
+  return out.written;
 }
 
 /** Throws where the delta is not one of these bytes. */
@@ -52,10 +53,16 @@ export function applyDelta(before: Buffer, delta: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
+// Both are written out: with one function for the strides of both, which is given what compares them, a change took 0.5 µs longer.
 function commonPrefix(before: Buffer, a: number, after: Buffer, b: number, endA: number, endB: number): number {
   const most = Math.min(endA - a, endB - b);
+  const near = Math.min(most, NEAR_BYTES);
   let length = 0;
-  while (length + STRIDE <= most && before.compare(after, b + length, b + length + STRIDE, a + length, a + length + STRIDE) === 0) length += STRIDE;
+  // Between two differences there are often a few bytes: they are compared before anything is called.
+  while (length < near && before[a + length] === after[b + length]) length++;
+  if (length < near) return length;
+  for (const stride of STRIDES)
+    while (length + stride <= most && before.compare(after, b + length, b + length + stride, a + length, a + length + stride) === 0) length += stride;
   while (length < most && before[a + length] === after[b + length]) length++;
   return length;
 }
@@ -64,7 +71,9 @@ function commonSuffix(before: Buffer, after: Buffer, start: number): number {
   const most = Math.min(before.length, after.length) - start;
   const [endA, endB] = [before.length, after.length];
   let length = 0;
-  while (length + STRIDE <= most && before.compare(after, endB - length - STRIDE, endB - length, endA - length - STRIDE, endA - length) === 0) length += STRIDE;
+  for (const stride of STRIDES)
+    while (length + stride <= most && before.compare(after, endB - length - stride, endB - length, endA - length - stride, endA - length) === 0)
+      length += stride;
   while (length < most && before[endA - length - 1] === after[endB - length - 1]) length++;
   return length;
 }
@@ -86,8 +95,6 @@ function resume(before: Buffer, a: number, after: Buffer, b: number, ends: Place
   }
   return ends;
 }
-
-const NEAR_BYTES = 64;
 
 function sameDistance(before: Buffer, a: number, after: Buffer, b: number, ends: Place): number | undefined {
   const most = Math.min(NEAR_BYTES, ends.before - a, ends.after - b);

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { encodeDelta } from '../../encoding/byte-delta.ts';
+import { ByteWriter } from '../../encoding/bytes.ts';
 import { HistoryBlocks, RecordsPruned } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
@@ -12,6 +13,8 @@ import type { ChangeRecord } from './record-block.ts';
 const DELTAS_A_WHOLE = 16;
 /** What was handed over waits so long, so that many are worked on together. */
 const GATHER_MS = 20;
+/** So many are enough to be worked on: what is held longer outlives V8's young collections, and is then collected with all that is old. */
+const GATHERED_CHANGES = 64;
 /** Beyond so much the writer itself works it off: nothing is lost, and memory is bounded. */
 const QUEUE_MAX_BYTES = 8 * 1024 * 1024;
 /** After a change, what is not full is written too. */
@@ -80,6 +83,7 @@ export class KeptHistory {
   #queueBytes = 0;
   #working: Promise<void> | undefined;
   #gatherTimer: Timer | undefined;
+  #gathered: NodeJS.Immediate | undefined;
   #flushTimer: Timer | undefined;
   #pruneTimer: Timer | undefined;
   #flushing: Promise<void> | undefined;
@@ -89,6 +93,8 @@ export class KeptHistory {
   #revision: number;
   #timeMs: number;
   #isClosed = false;
+  /** For one delta after the other: the block has a copy of each. */
+  readonly #delta = new ByteWriter(1024);
   readonly #listeners = new Set<() => void>();
 
   private constructor(options: HistoryOptions, blocks: HistoryBlocks, meta: HistoryMeta) {
@@ -163,6 +169,8 @@ export class KeptHistory {
       this.#queueBytes += (change.value?.length ?? 0) + (change.previous?.length ?? 0);
     }
     if (this.#queueBytes > QUEUE_MAX_BYTES) void this.#work();
+    // Not now: whoever has made these changes is told first.
+    else if (this.#queue.length >= GATHERED_CHANGES) this.#gathered ??= setImmediate(() => void this.#work());
     else this.#gatherTimer ??= this.#options.clock.after(GATHER_MS, () => void this.#work());
   }
 
@@ -180,6 +188,8 @@ export class KeptHistory {
   #work(): Promise<void> {
     this.#gatherTimer?.cancel();
     this.#gatherTimer = undefined;
+    clearImmediate(this.#gathered);
+    this.#gathered = undefined;
     return (this.#working ??= this.#workOff().finally(() => (this.#working = undefined)));
   }
 
@@ -238,7 +248,7 @@ export class KeptHistory {
         annotation: undefined,
         payload: previous,
       });
-    const delta = type === 'put' && previous && !isEncrypted && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!) : undefined;
+    const delta = type === 'put' && previous && !isEncrypted && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!, this.#delta) : undefined;
     const payload = delta ?? value ?? EMPTY;
     blocks.append(object, { revision, timeMs, objectId, type, isWhole: delta === undefined, isEncrypted, previousRevision, annotation, payload });
   }
