@@ -13,8 +13,6 @@ import type { ChangeRecord } from './record-block.ts';
 const DELTAS_A_WHOLE = 16;
 /** What was handed over waits so long, so that many are worked on together. */
 const GATHER_MS = 20;
-/** So many are enough to be worked on: what is held longer outlives V8's young collections, and is then collected with all that is old. */
-const GATHERED_CHANGES = 64;
 /** Beyond so much the writer itself works it off: nothing is lost, and memory is bounded. */
 const QUEUE_MAX_BYTES = 8 * 1024 * 1024;
 /** After a change, what is not full is written too. */
@@ -83,7 +81,6 @@ export class KeptHistory {
   #queueBytes = 0;
   #working: Promise<void> | undefined;
   #gatherTimer: Timer | undefined;
-  #gathered: NodeJS.Immediate | undefined;
   #flushTimer: Timer | undefined;
   #pruneTimer: Timer | undefined;
   #flushing: Promise<void> | undefined;
@@ -169,8 +166,6 @@ export class KeptHistory {
       this.#queueBytes += (change.value?.length ?? 0) + (change.previous?.length ?? 0);
     }
     if (this.#queueBytes > QUEUE_MAX_BYTES) void this.#work();
-    // Not now: whoever has made these changes is told first.
-    else if (this.#queue.length >= GATHERED_CHANGES) this.#gathered ??= setImmediate(() => void this.#work());
     else this.#gatherTimer ??= this.#options.clock.after(GATHER_MS, () => void this.#work());
   }
 
@@ -188,8 +183,6 @@ export class KeptHistory {
   #work(): Promise<void> {
     this.#gatherTimer?.cancel();
     this.#gatherTimer = undefined;
-    clearImmediate(this.#gathered);
-    this.#gathered = undefined;
     return (this.#working ??= this.#workOff().finally(() => (this.#working = undefined)));
   }
 

@@ -55,7 +55,7 @@ export class BlockBuilder {
   #revision = 0;
   #timeMs = 0;
 
-  /** `sizeBytes`: of its records, about. A buffer that grows by doubling is copied each time, and V8 counts all of them as memory to be collected. */
+  /** `sizeBytes`: of its records, about. A buffer that grows by doubling is copied each time. */
   constructor(sizeBytes = 16 * 1024) {
     this.#records = new ByteWriter(sizeBytes);
   }
