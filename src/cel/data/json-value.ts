@@ -25,8 +25,14 @@ class JsonList extends CelList {
   }
 }
 
+/** Fields of an object whose views are kept; maps with names of the client's choice may have many more. */
+const MAX_VIEWS = 16;
+
 class JsonMap extends CelMap {
   readonly #object: JsonObject;
+  #keys: readonly string[] | undefined;
+  /** What is in it, as it was looked into before: a fold inside of another names the same map again and again, and each view of it would list its keys anew. */
+  #views: Map<string, CelValue> | undefined;
 
   constructor(object: JsonObject) {
     super();
@@ -40,11 +46,19 @@ class JsonMap extends CelMap {
   find(key: CelValue): CelValue | undefined {
     if (typeof key !== 'string' || !Object.hasOwn(this.#object, key)) return undefined;
     const value = this.#object[key];
+    if (typeof value === 'object' && value !== null) return this.#views?.get(key) ?? this.#view(key, value);
     return value === undefined ? undefined : jsonValue(value);
   }
 
+  #view(key: string, value: Json): CelValue {
+    const view = jsonValue(value);
+    this.#views ??= new Map();
+    if (this.#views.size < MAX_VIEWS) this.#views.set(key, view);
+    return view;
+  }
+
   keys(): readonly string[] {
-    return Object.keys(this.#object).filter((key) => this.#object[key] !== undefined);
+    return (this.#keys ??= Object.keys(this.#object).filter((key) => this.#object[key] !== undefined));
   }
 
   override toJson(): Json {
