@@ -87,6 +87,15 @@ const TASKS = {
     if (version === 1) return driveHttp1(limits, (agent, i) => http1Request(agent, port, token, path, 'POST', bodyOf(i)));
     return driveHttp2(port, limits, (session, i) => http2Request(session, token, path, 'POST', bodyOf(i)));
   },
+  /** Changes a label of each of those that `create` made, by a merge patch. */
+  async patch({ port, token, prefix, namespace = 'default', ...limits }) {
+    const pathOf = (i) => `/api/v1/namespaces/${namespace}/configmaps/${prefix}${i}`;
+    const bodyOf = (i) => JSON.stringify({ metadata: { labels: { changed: `n${i}` } } });
+    return driveHttp2(port, limits, (session, i) => http2Request(session, token, pathOf(i), 'PATCH', bodyOf(i), 'application/merge-patch+json'));
+  },
+  async remove({ port, token, prefix, namespace = 'default', resource, ...limits }) {
+    return driveHttp2(port, limits, (session, i) => http2Request(session, token, `/api/v1/namespaces/${namespace}/${resource}/${prefix}${i}`, 'DELETE'));
+  },
   /** Applies deployments anew, each with another image than the last time. */
   async apply({ port, token, deployments, ...limits }) {
     const session = connect(port);

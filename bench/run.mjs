@@ -213,6 +213,13 @@ async function creates(server, load) {
   record('memory after these lists', server.memoryMiB(), 'MiB');
   const changed = await listsBetweenChanges(server, load, 40);
   record('LIST of 10,000 configmaps, one made before each', changed.us / 1000, 'ms', 15);
+  const page = { path: `${COLLECTION}?limit=1000`, version: 2, inFlight: 1 };
+  await perOperation(server, load, 'get', { ...page, count: 50 });
+  const paged = await perOperation(server, load, 'get', { ...page, count: 200 });
+  record('LIST of 1,000 of them', paged.us, 'µs', 1_200, paged.more);
+  await perOperation(server, load, 'patch', { prefix: 'warm-', namespace: 'kube-public', count: WARM_UP_WRITES, inFlight: 64 });
+  const patched = await perOperation(server, load, 'patch', { prefix: 'made-', count: OBJECTS, inFlight: 64 });
+  record('merge PATCH of a 1 KiB configmap, 64 in flight', patched.us, 'µs', 250, patched.more);
 }
 
 /** The creates are taken off: what is left is what the lists cost. */
@@ -236,7 +243,11 @@ async function applies(server, load) {
 async function pods(server, load) {
   const account = { path: '/api/v1/namespaces/default/serviceaccounts', body: '{"metadata":{"name":"default"}}' };
   await load.run('post', { ...account, prefix: '', count: 1, inFlight: 1 });
-  await writes(server, load, 'CREATE of a pod, 64 in flight', 'create', { resource: 'pods', inFlight: 64 }, 400);
+  const settings = { resource: 'pods', inFlight: 64 };
+  await writes(server, load, 'CREATE of a pod, 64 in flight', 'create', settings, 400);
+  await perOperation(server, load, 'remove', { ...settings, prefix: 'warm-', count: WARM_UP_WRITES });
+  const removed = await perOperation(server, load, 'remove', { ...settings, prefix: 'made-', count: OBJECTS });
+  record('DELETE of a pod, 64 in flight', removed.us, 'µs', 330, removed.more);
 }
 
 async function customCreates(server, load) {
