@@ -38,7 +38,8 @@ function formProblem({ bytes, hasLeadingZeros }: IpAddress): string | undefined 
 /** What to tell a client whose address was let in but has a better form. */
 export function legacyIpWarnings(value: string, path: string): string[] {
   const address = parseIp(value);
-  if (!address) return [];
+  // Of an address of version 4, leading zeros are the only other form.
+  if (!address || (address.bytes.length === 4 && !address.hasLeadingZeros)) return [];
   const canonical = formatIp(address.bytes);
   if (address.hasLeadingZeros || isMapped(address.bytes)) return [`${path}: non-standard IP address ${quote(value)} is invalid: use ${quote(canonical)}`];
   if (address.bytes.length === 16 && canonical !== value)
