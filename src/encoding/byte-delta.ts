@@ -16,12 +16,12 @@ const WINDOW_BYTES = 4096;
 /** Beyond so many differences the rest is one. */
 const MAX_HUNKS = 128;
 
-/** Undefined where the next version takes less as a whole. What is answered is the memory of `out`, and stays what it is until that is written to again. */
-export function encodeDelta(before: Buffer, after: Buffer, out = new ByteWriter(128)): Buffer | undefined {
+/** Undefined where the next version takes less as a whole. */
+export function encodeDelta(before: Buffer, after: Buffer): Buffer | undefined {
   const start = commonPrefix(before, 0, after, 0, before.length, after.length);
   const suffix = commonSuffix(before, after, start);
   const ends = { before: before.length - suffix, after: after.length - suffix };
-  out.clear();
+  const out = new ByteWriter(128);
   let [a, b, copied] = [start, start, start];
   for (let hunks = 1; a < ends.before || b < ends.after; hunks++) {
     const next = hunks === MAX_HUNKS ? ends : resume(before, a, after, b, ends);
@@ -34,7 +34,7 @@ export function encodeDelta(before: Buffer, after: Buffer, out = new ByteWriter(
     a = next.before + copied;
     b = next.after + copied;
   }
-  return out.written;
+  return Buffer.from(out.written);
 }
 
 /** Throws where the delta is not one of these bytes. */

@@ -11,11 +11,6 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** Begins again, in the same memory. */
-  clear(): void {
-    this.#length = 0;
-  }
-
   /** A whole number from 0 to 2^53, seven bits a byte, the lowest first. */
   varint(value: number): void {
     this.#reserve(8);

@@ -6,8 +6,6 @@ import { BlockBuilder, type ChangeRecord, type NewRecord, compressBlock, decodeB
 
 /** A block is full when its records have so many bytes. Larger ones take longer to read one version from, smaller ones compress less. */
 const BLOCK_BYTES = 64 * 1024;
-/** Beyond that, for the record that fills it; a larger one makes it grow. */
-const LAST_RECORD_BYTES = 4 * 1024;
 /** Decoded blocks that were read lately: about as many bytes as their records have, and as much again for what V8 makes of them. */
 const CACHED_BLOCKS = 64;
 
@@ -182,7 +180,7 @@ export class HistoryBlocks {
 
 /** A block of which not everything is written, or which is not full. */
 class OpenBlock {
-  readonly #builder = new BlockBuilder(BLOCK_BYTES + LAST_RECORD_BYTES);
+  readonly #builder = new BlockBuilder();
   /** For the index: objects' numbers twice, and one more for a whole version. */
   readonly #refs = new ByteWriter(1024);
   #decoded: readonly ChangeRecord[] | undefined;

@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { encodeDelta } from '../../encoding/byte-delta.ts';
-import { ByteWriter } from '../../encoding/bytes.ts';
 import { HistoryBlocks, RecordsPruned } from './history-blocks.ts';
 import type { HistoryDatabase, HistoryMeta } from './history-database.ts';
 import { isWholeRef, type ObjectHistory, seqOf } from './history-index.ts';
@@ -90,8 +89,6 @@ export class KeptHistory {
   #revision: number;
   #timeMs: number;
   #isClosed = false;
-  /** For one delta after the other: the block has a copy of each. */
-  readonly #delta = new ByteWriter(1024);
   readonly #listeners = new Set<() => void>();
 
   private constructor(options: HistoryOptions, blocks: HistoryBlocks, meta: HistoryMeta) {
@@ -241,7 +238,7 @@ export class KeptHistory {
         annotation: undefined,
         payload: previous,
       });
-    const delta = type === 'put' && previous && !isEncrypted && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!, this.#delta) : undefined;
+    const delta = type === 'put' && previous && !isEncrypted && deltasOf(object) < DELTAS_A_WHOLE ? encodeDelta(previous, value!) : undefined;
     const payload = delta ?? value ?? EMPTY;
     blocks.append(object, { revision, timeMs, objectId, type, isWhole: delta === undefined, isEncrypted, previousRevision, annotation, payload });
   }

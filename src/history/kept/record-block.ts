@@ -49,16 +49,11 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 export class BlockBuilder {
   readonly #authors = new Map<string, number>();
   readonly #authorTexts = new ByteWriter(512);
-  readonly #records: ByteWriter;
+  readonly #records = new ByteWriter(16 * 1024);
   readonly #uuid = Buffer.alloc(UUID_BYTES);
   #count = 0;
   #revision = 0;
   #timeMs = 0;
-
-  /** `sizeBytes`: of its records, about. A buffer that grows by doubling is copied each time. */
-  constructor(sizeBytes = 16 * 1024) {
-    this.#records = new ByteWriter(sizeBytes);
-  }
 
   get count(): number {
     return this.#count;

@@ -94,7 +94,7 @@ const MAPPED_BYTES_MAX = 32 * 1024 * 1024;
 const MAPPED_BYTES_IDLE_MAX = 1024 * 1024;
 /** What is in the journal goes to LMDB so long after it was written. */
 const CHECKPOINT_MS = 1_000;
-/** Without a read or a write for so long, the store counts as idle. Mapping the file anew makes V8 compile what reads it anew: a store in use is left alone. */
+/** Without a range or a write for so long, the store counts as idle. Mapping the file anew makes V8 compile what reads it anew: a store in use is left alone. */
 const IDLE_MS = 10_000;
 
 /**

@@ -1,5 +1,4 @@
 import { applyDelta, encodeDelta } from '../../encoding/byte-delta.ts';
-import { ByteWriter } from '../../encoding/bytes.ts';
 import type { ChangeKeeping, KeptEvent, StoredEvent } from '../engine.ts';
 import type { FileTransaction, KeptRecord } from './lmdb-file.ts';
 
@@ -38,8 +37,6 @@ export class ChangeKeeper {
   /** In order. */
   #kept: KeptBatch[];
   #releasedRevision = 0;
-  /** For one delta after the other. */
-  readonly #delta = new ByteWriter(1024);
   #batch: { added: readonly KeptBatch[]; removed: number } = { added: [], removed: 0 };
 
   constructor(keeping: ChangeKeeping, found: readonly KeptRecord[], since: number) {
@@ -78,7 +75,7 @@ export class ChangeKeeper {
     const released = this.#kept.slice(0, held === -1 ? this.#kept.length : held).map(({ first }) => first);
     const first = wanted[0]?.revision;
     this.#batch = { added: first === undefined ? [] : [{ first, last: wanted.at(-1)!.revision }], removed: released.length };
-    return { kept: first === undefined ? [] : [{ revision: first, value: this.#encode(wanted) }], released };
+    return { kept: first === undefined ? [] : [{ revision: first, value: Buffer.concat(wanted.map((event) => this.#encode(event))) }], released };
   }
 
   settled(isWritten: boolean): void {
@@ -87,41 +84,16 @@ export class ChangeKeeper {
     if (isWritten && added.length + removed > 0) this.#kept = [...this.#kept.slice(removed), ...added];
   }
 
-  #encode(events: readonly StoredEvent[]): Buffer {
-    const out = new BatchWriter(events.length * BYTES_A_CHANGE);
-    for (const event of events) {
-      const { key, value, previous } = event;
-      const isKept = previous !== undefined && (previous.revision > this.#releasedRevision || this.#keeping.keepsPrevious(key));
-      const delta = isKept && value ? encodeDelta(value, previous.value, this.#delta) : undefined;
-      out.add(event, delta ?? (isKept ? previous.value : undefined), delta !== undefined);
-    }
-    return out.written;
-  }
-}
-
-/** With a usual annotation, a usual key and a few fields that became others: a batch seldom takes more. */
-const BYTES_A_CHANGE = 384;
-
-/** Writes the changes of a batch to one buffer: one for each of them, and putting them together, took longer. */
-class BatchWriter {
-  #out: Buffer;
-  #length = 0;
-
-  constructor(sizeBytes: number) {
-    this.#out = Buffer.allocUnsafe(sizeBytes);
-  }
-
-  get written(): Buffer {
-    return this.#out.subarray(0, this.#length);
-  }
-
-  add({ type, key, revision, previous, annotation, timeMs = 0 }: StoredEvent, before: Buffer | undefined, isDelta: boolean): void {
+  #encode({ type, key, revision, value, previous, annotation, timeMs = 0 }: StoredEvent): Buffer {
+    const isKept = previous !== undefined && (previous.revision > this.#releasedRevision || this.#keeping.keepsPrevious(key));
+    const delta = isKept && value ? encodeDelta(value, previous.value) : undefined;
+    const before = delta ?? (isKept ? previous.value : undefined);
     const keyBytes = Buffer.byteLength(key);
     const sizeBytes = HEAD_BYTES + keyBytes + (annotation?.length ?? 0) + (before?.length ?? 0);
-    const out = this.#withRoomFor(sizeBytes);
-    let at = out.writeUInt32LE(sizeBytes, this.#length);
+    const out = Buffer.allocUnsafe(sizeBytes);
+    let at = out.writeUInt32LE(sizeBytes, 0);
     at = out.writeUInt8(type === 'delete' ? 1 : 0, at);
-    at = out.writeUInt8(isDelta ? DELTA : WHOLE, at);
+    at = out.writeUInt8(delta ? DELTA : WHOLE, at);
     at = out.writeDoubleLE(timeMs, at);
     at = out.writeDoubleLE(revision, at);
     at = out.writeDoubleLE(previous?.revision ?? 0, at);
@@ -131,15 +103,7 @@ class BatchWriter {
     at += out.write(key, at);
     if (annotation) at += annotation.copy(out, at);
     if (before) before.copy(out, at);
-    this.#length += sizeBytes;
-  }
-
-  #withRoomFor(sizeBytes: number): Buffer {
-    const neededBytes = this.#length + sizeBytes;
-    if (neededBytes <= this.#out.length) return this.#out;
-    const grown = Buffer.allocUnsafe(Math.max(this.#out.length * 2, neededBytes));
-    this.#out.copy(grown, 0, 0, this.#length);
-    return (this.#out = grown);
+    return out;
   }
 }
 

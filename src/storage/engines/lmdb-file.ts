@@ -171,8 +171,11 @@ export class LmdbFile {
     // Only now is the kernel asked, which takes some twenty microseconds.
     const allMappedBytes = mappedFileBytes();
     if (allMappedBytes === undefined || this.#otherMappedBytes === undefined) return true;
-    this.#lookedAtBytes = Math.max(allMappedBytes - this.#otherMappedBytes, 0);
-    return this.#lookedAtBytes > limitBytes;
+    const mappedBytes = allMappedBytes - this.#otherMappedBytes;
+    if (mappedBytes > limitBytes) return true;
+    // Close to the limit, too, the next lookups do not ask again at once.
+    this.#lookedAtBytes = Math.min(Math.max(mappedBytes, 0), (limitBytes * 7) / 8);
+    return false;
   }
 
   /** Gives the mapped pages back (LmdbDatabase.remap). Not while a write is under way; nothing can be read meanwhile, and nothing seems to expire. */

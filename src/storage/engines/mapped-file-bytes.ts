@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-const PAGE_BYTES = 4096;
+const BYTES_A_KIB = 1024;
 
-/** How much of this process' memory are mapped files; undefined where the system does not tell. */
+/** How much of this process' memory are mapped files; undefined where the system does not tell (proc_pid_status(5)). */
 export function mappedFileBytes(): number | undefined {
   try {
-    // size, resident, shared, …: in pages (proc_pid_statm(5)).
-    return Number(readFileSync('/proc/self/statm', 'latin1').split(' ', 3)[2]) * PAGE_BYTES;
+    const kib = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];
+    return kib === undefined ? undefined : Number(kib) * BYTES_A_KIB;
   } catch {
     return undefined;
   }
