@@ -97,5 +97,5 @@ export const strategicMerge = patchTarget(
       ',',
     ],
   },
-  (input) => applyStrategicMergePatch(POD_SCHEMA, OBJECT, runAtOnce(parseStrategicMergePatch(input, []))),
+  (input) => runAtOnce(applyStrategicMergePatch(POD_SCHEMA, OBJECT, runAtOnce(parseStrategicMergePatch(input, [])))),
 );

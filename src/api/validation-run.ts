@@ -3,7 +3,7 @@ import { Pending, settled } from '../util/pending.ts';
 import { type SlicedWork, nextTurn, runAtOnce } from '../util/time-slice.ts';
 
 /** How long a validation works before others have their turn. */
-const WORK_MS = 10;
+const WORK_MS = 5;
 /**
  * Items of a list that are checked as one piece of work. Shorter lists are checked at once; who goes down a thousand levels, and has no room on the stack for
  * more calls a level, asks for this before calling `checkEach`.

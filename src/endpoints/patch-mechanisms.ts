@@ -74,8 +74,7 @@ export const mergePatch: PatchMechanism = async (bytes, context) => {
 export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = await runSliced(parseStrategicMergePatch(bytes, strict?.errors), context.isLarge);
-  const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
-  if (context.isLarge) await nextTurn();
+  const patched = await runSliced(applyStrategicMergePatch(context.kind.schema, context.before, patch), context.isLarge);
   const shown = (): string => formatGo(patchAfterMerge(context.kind.schema, context.before, patch));
   const sentEmpty = new EmptyPaths();
   const { schema } = context.kind;

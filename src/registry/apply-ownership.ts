@@ -94,7 +94,7 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
   const apiVersion = apiVersionOf(served.group, served.version);
   const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
   const checkLive = (failure: (subject: string) => string): void => {
-    if (live) inStep(apply.steps, () => validateLive(apply, live, before, failure));
+    if (live) validateLive(apply, live, before, failure);
   };
   const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields), checkLive);
   const { object, managers } = applied(apply, way, before, tracked, checkLive);
@@ -111,7 +111,7 @@ type CheckLive = (failure: (subject: string) => string) => void;
 
 function validateLive(apply: Apply, { metadata }: ApiObject, live: Versioned, failure: (subject: string) => string): void {
   try {
-    validateTyped(apply.definition, live);
+    validateTyped(apply.definition, [live], apply.steps);
   } catch (error) {
     const { group, version, kind } = kindOf(apply);
     const shown = `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${showKind(group, version, kind)}`;
@@ -152,7 +152,7 @@ function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Man
   if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil');
   inStep(apply.steps, () => checkItems(config.plan, config.value));
-  inStep(apply.steps, () => validate(apply, config));
+  validate(apply, config);
   checkLive((shown) => `failed to create typed live object (${shown})`);
   if (apply.definition.schema.custom !== undefined) way.demandKnown(managers);
   const writer = writerOf(apply, live.apiVersion);
@@ -170,7 +170,7 @@ function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Man
 
 function validate(apply: Apply, { plan, value }: Versioned): void {
   try {
-    validateApplied(plan, value);
+    validateApplied(plan, value, { steps: apply.steps });
   } catch (error) {
     throw error instanceof TypeMismatch ? unknownError(`failed to create typed patch object (${subject(apply)}): ${error.message}`) : error;
   }

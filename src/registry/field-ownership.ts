@@ -65,20 +65,18 @@ function newEntries(write: OwnedWrite, way: WayOfWriting, { object, sentEmpty }:
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
     const created = inStep(steps, () => way.fromStored(sentEmpty.restoredNullsIn(object), apiVersion));
-    inStep(steps, () => validateTyped(write.definition, created));
+    validateTyped(write.definition, [created], steps);
     const owner = ownerOfNew(way, way.nothing(apiVersion), created, writerOf(write, apiVersion), steps);
     return owner && [inStep(steps, () => encodeManager(owner))];
   });
 }
 
-const ANY_ITEMS = { allowsDuplicates: true };
-
 /**
  * Custom objects are of their type only once they are validated, which is after mutating admission has seen them; a status that is not taken never is, and
  * stored objects may be from before their schema was (typeconverter.go ObjectToTyped).
  */
-export function validateTyped({ schema }: ResourceDefinition, ...objects: readonly Versioned[]): void {
-  if (schema.custom !== undefined) for (const { plan, value } of objects) validateApplied(plan, value, ANY_ITEMS);
+export function validateTyped({ schema }: ResourceDefinition, objects: readonly Versioned[], steps: Steps | undefined): void {
+  if (schema.custom !== undefined) for (const { plan, value } of objects) validateApplied(plan, value, { allowsDuplicates: true, steps });
 }
 
 export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | undefined): void {
@@ -131,7 +129,7 @@ function updatedEntries(
     const restored = sentEmpty.restoredNullsIn(object);
     return { ...way.fromStored(restored, apiVersion), emptied: sentEmpty.objectsIn(restored as unknown as Json) };
   });
-  for (const typed of [after, before]) inStep(steps, () => validateTyped(definition, typed));
+  validateTyped(definition, [after, before], steps);
   const owners = ownersAfterUpdate(way, before, after, managers, writer, steps);
   return encodeManagers(owners, steps);
 }

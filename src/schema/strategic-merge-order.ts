@@ -2,6 +2,7 @@ import { unknownError } from '../api/errors.ts';
 import { formatGo, goTypeOfValue } from '../encoding/go-format.ts';
 import { isJsonObject, ownValue } from '../encoding/json.ts';
 import type { Json } from '../encoding/json-types.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
 
 /** What tells one item of a list from another: the value of its merge key, or the item itself. Throws where the key is missing. */
 export type ItemKey = (item: Json) => Json;
@@ -24,9 +25,11 @@ export function itemKeys(mergeKey: string | undefined): ItemKey {
  *
  * As in strategicpatch's normalizeElementOrder: a live item goes before the first ordered item that follows it in the live list.
  */
-export function inOrderOf(items: readonly Json[], order: readonly Json[], live: readonly Json[], keyOf: ItemKey): Json[] {
+export function* inOrderOf(items: readonly Json[], order: readonly Json[], live: readonly Json[], keyOf: ItemKey): SlicedWork<Json[]> {
   const ordered = placesOf(order, keyOf);
+  yield;
   const lived = placesOf(live, keyOf);
+  yield;
   // Every item is looked up once: looked up while they are sorted, a list of thousands took several times as long.
   const named: PlacedItem[] = [];
   const others: PlacedItem[] = [];
@@ -36,8 +39,11 @@ export function inOrderOf(items: readonly Json[], order: readonly Json[], live: 
     if (orderedAt !== undefined) named.push({ item, place: orderedAt, livedAt });
     else others.push({ item, place: livedAt ?? 0, livedAt });
   }
+  yield;
   sortByPlace(named);
+  yield;
   sortByPlace(others);
+  yield;
   const result: Json[] = [];
   let next = 0;
   for (const { item, livedAt = -1 } of named) {

@@ -4,7 +4,7 @@ import { isJsonObject, ownValue, setKey } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
-import type { SlicedWork } from '../util/time-slice.ts';
+import { type SlicedWork, runAtOnce } from '../util/time-slice.ts';
 import { parsePatchObject } from './merge-patch.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
 import { type MergeLookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
@@ -24,14 +24,14 @@ export function* parseStrategicMergePatch(body: string | Uint8Array, strictError
  * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives applied. Neither is changed. The
  * result is to be read by `convert`. Throws as upstream answers: 400 or 422 for a directive of the wrong form, else 500 with the bare message.
  */
-export function applyStrategicMergePatch(
+export function* applyStrategicMergePatch(
   schema: ObjectSchema,
   document: JsonObject,
   patch: JsonObject,
   budget = new StepBudget(LIMITS.strategicMergeSteps),
-): JsonObject {
+): SlicedWork<JsonObject> {
   try {
-    return mergeObject(schema, document, patch, budget);
+    return yield* mergeObject(schema, document, patch, budget);
   } catch (error) {
     throw error instanceof BudgetExceeded ? requestEntityTooLarge(`limit is ${error.limit} steps of a strategic merge patch`) : error;
   }
@@ -82,7 +82,7 @@ function itemsAfterMerge(type: TypeSchema, itemKey: string, current: readonly Js
     if (before === undefined) merged.set(ownValue(item, itemKey), { object: item, place: index });
     else {
       shown[index] = patchAfterMerge(type, before.object, item);
-      before.object = mergeObject(type, before.object, item, budget);
+      before.object = runAtOnce(mergeObject(type, before.object, item, budget));
       if (before.place !== undefined) shown[before.place] = before.object;
     }
   }
@@ -98,7 +98,7 @@ const STEPS_OF_ITEM = 10;
 const STEPS_OF_PLAIN_ITEM = 5;
 
 /** One patch may name the same item thousands of times, and each time what is in it is gone through: that is what the budget counts. */
-function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject {
+function* mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, budget: StepBudget): SlicedWork<JsonObject> {
   const directive = ownValue(patch, DIRECTIVE);
   if (directive !== undefined) return applyDirective(directive, patch);
   const merged: JsonObject = { ...original };
@@ -106,8 +106,8 @@ function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, 
   const keys = Object.keys(rest);
   budget.spend(1 + keys.length + Object.keys(merged).length);
   retainKeys(merged, rest);
-  setElementOrders(type, merged, rest, budget);
-  for (const key of keys) if (Object.hasOwn(rest, key)) mergeKey(type, merged, key, rest[key]!, budget);
+  yield* setElementOrders(type, merged, rest, budget);
+  for (const key of keys) if (Object.hasOwn(rest, key)) yield* mergeKey(type, merged, key, rest[key]!, budget);
   return merged;
 }
 
@@ -132,7 +132,7 @@ function retainKeys(merged: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(merged)) if (!keys.has(key)) delete merged[key];
 }
 
-function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchValue: Json, budget: StepBudget): void {
+function* mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchValue: Json, budget: StepBudget): SlicedWork<void> {
   const isDeletion = patchKey.startsWith(DELETE_ITEMS);
   const key = isDeletion ? suffixOf(patchKey, DELETE_ITEMS, 'invalid patch format of primitive list') : patchKey;
   if (patchValue === null) {
@@ -144,8 +144,10 @@ function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchV
     if (!isDeletion) setOrDelete(merged, key, withoutDirectives(withoutNulls(patchValue)));
     return;
   }
-  if (isJsonObject(current)) setKey(merged, key, mergeField(lookUpObject(type, key), current, patchValue as JsonObject, budget));
-  else if (Array.isArray(current)) setKey(merged, key, mergeListField(lookUpList(type, key), current, patchValue as Json[], isDeletion, budget));
+  if (isJsonObject(current)) {
+    const lookup = lookUpObject(type, key);
+    setKey(merged, key, lookup.strategy === 'replace' ? patchValue : yield* mergeObject(lookup.type, current, patchValue as JsonObject, budget));
+  } else if (Array.isArray(current)) setKey(merged, key, yield* mergeListField(lookUpList(type, key), current, patchValue as Json[], isDeletion, budget));
   else setKey(merged, key, patchValue);
 }
 
@@ -160,13 +162,11 @@ function setOrDelete(object: JsonObject, key: string, value: Json | undefined): 
   else setKey(object, key, value);
 }
 
-const mergeField = (lookup: MergeLookup, current: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject =>
-  lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch, budget);
+function* mergeListField(lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): SlicedWork<Json[]> {
+  return lookup.strategy === 'merge' || isDeletion ? yield* mergeList(lookup, current, patch, isDeletion, budget) : patch;
+}
 
-const mergeListField = (lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] =>
-  lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion, budget) : patch;
-
-function mergeList(lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] {
+function* mergeList(lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): SlicedWork<Json[]> {
   if (current.length === 0 && patch.length === 0) return current;
   const isPlain = typeof (current[0] ?? patch[0]) !== 'object';
   budget.spend((isPlain ? STEPS_OF_PLAIN_ITEM : STEPS_OF_ITEM) * (current.length + patch.length));
@@ -175,12 +175,13 @@ function mergeList(lookup: MergeLookup, current: Json[], patch: Json[], isDeleti
       const deleted = new Set(patch);
       return current.filter((item) => !deleted.has(item));
     }
-    return inOrderOf([...new Set([...current, ...patch])], patch, current, itemKeys(undefined));
+    return yield* inOrderOf([...new Set([...current, ...patch])], patch, current, itemKeys(undefined));
   }
   const { mergeKey: key } = lookup;
   if (key === undefined) throw unknownError(`cannot merge lists without merge key for ${lookup.type.type === 'object' ? 'struct' : lookup.type.type}`);
   const { kept, items } = applyListDirectives(current as JsonObject[], patch as JsonObject[], key);
-  return inOrderOf(mergeItems(lookup.type, kept, items, key, budget), items, kept, itemKeys(key));
+  const merged = yield* mergeItems(lookup.type, kept, items, key, budget);
+  return yield* inOrderOf(merged, items, kept, itemKeys(key));
 }
 
 /** Whether the items are objects. They must all be of one type, and no lists. */
@@ -211,21 +212,31 @@ function applyListDirectives(current: JsonObject[], patch: JsonObject[], key: st
   return { kept: deleted.size === 0 ? current : current.filter((candidate) => !deleted.has(ownValue(candidate, key) as Json)), items };
 }
 
-function mergeItems(type: TypeSchema, current: readonly JsonObject[], patch: readonly JsonObject[], key: string, budget: StepBudget): JsonObject[] {
+/** Items that are merged before others may have their turn. */
+const ITEMS_AT_ONCE = 64;
+
+function* mergeItems(
+  type: TypeSchema,
+  current: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  key: string,
+  budget: StepBudget,
+): SlicedWork<JsonObject[]> {
   const merged = [...current];
   const places = new Map<Json | undefined, number>();
   for (const [place, item] of merged.entries()) if (!places.has(ownValue(item, key))) places.set(ownValue(item, key), place);
-  for (const item of patch) {
+  for (const [index, item] of patch.entries()) {
+    if (index % ITEMS_AT_ONCE === 0) yield;
     const value = requireKey(item, key);
     const place = places.get(value);
-    if (place !== undefined) merged[place] = mergeObject(type, merged[place]!, item, budget);
+    if (place !== undefined) merged[place] = yield* mergeObject(type, merged[place]!, item, budget);
     else places.set(value, merged.push(item) - 1);
   }
   return merged;
 }
 
 /** `$setElementOrder/list` gives the order of the list's items; the list's own patch is merged along with it. */
-function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObject, budget: StepBudget): void {
+function* setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObject, budget: StepBudget): SlicedWork<void> {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(SET_ORDER)) continue;
     const order = requireList(patch[directive]!);
@@ -244,9 +255,9 @@ function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObjec
         ? (withoutDirectives(sentItems) as Json[])
         : sent === undefined
           ? currentItems
-          : mergeListField(lookup, currentItems, sentItems, false, budget);
+          : yield* mergeListField(lookup, currentItems, sentItems, false, budget);
     holdObjects(currentItems, sentItems);
-    setKey(merged, key, inOrderOf(both, order, currentItems, itemKeys(lookup.mergeKey)));
+    setKey(merged, key, yield* inOrderOf(both, order, currentItems, itemKeys(lookup.mergeKey)));
     delete patch[key];
   }
 }

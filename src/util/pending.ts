@@ -28,6 +28,8 @@ export class Steps {
   readonly #results: unknown[] = [];
   #at = 0;
   #slice: TimeSlice | undefined;
+  /** The step that is under way, of those that others have their turn in the middle of. */
+  #resume: (() => unknown) | undefined;
 
   /** Called whenever the work is run. */
   begin(): void {
@@ -39,11 +41,30 @@ export class Steps {
   do<T>(step: () => T): T {
     const index = this.#at++;
     if (index < this.#results.length) return this.#results[index] as T;
-    if (this.#slice === undefined) this.#slice = new TimeSlice();
-    else if (this.#slice.isSpent) throw new Pending(nextTurn());
+    this.#pauseIfSpent();
     const result = step();
     this.#results.push(result);
     return result;
+  }
+
+  /**
+   * A step that is long itself. `begin` is called once; what it answers with is called until it returns, and goes on where it was left: `mayPause`, which it
+   * calls every now and then, throws Pending.
+   */
+  doResumable<T>(begin: (mayPause: () => void) => () => T): T {
+    const index = this.#at++;
+    if (index < this.#results.length) return this.#results[index] as T;
+    this.#resume ??= begin(() => this.#pauseIfSpent());
+    const result = this.#resume() as T;
+    this.#resume = undefined;
+    this.#results.push(result);
+    return result;
+  }
+
+  /** Time counts from the first step that is new: each run gets on. */
+  #pauseIfSpent(): void {
+    if (this.#slice === undefined) this.#slice = new TimeSlice();
+    else if (this.#slice.isSpent) throw new Pending(nextTurn());
   }
 }
 
@@ -93,6 +114,10 @@ export function changeEach<T>(
 
 /** A step where there are any, and what it does where there are none. */
 export const inStep = <T>(steps: Steps | undefined, step: () => T): T => (steps === undefined ? step() : steps.do(step));
+
+/** The same for a step that is long itself; see `Steps.doResumable`. */
+export const inResumableStep = <T>(steps: Steps | undefined, begin: (mayPause: () => void) => () => T): T =>
+  steps === undefined ? begin(() => {})() : steps.doResumable(begin);
 
 /** Answers by their question: asked once, awaited by `settled`, then there. What was refused is thrown to whoever asks again. */
 export class Answers<T> {

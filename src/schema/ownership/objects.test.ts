@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../encoding/json-types.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { Pending, Steps } from '../../util/pending.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { leavesOf } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
@@ -186,4 +187,53 @@ describe('what may not be applied', () => {
   ])('%j', (object, message) => {
     expect(() => validateApplied(THING, object)).toThrow(message);
   });
+
+  /** Long lists and maps, with faults in some places. */
+  const large = (fault: Json): JsonObject => ({
+    metadata: { labels: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`l${index}`, 'x'])) },
+    items: Array.from({ length: 300 }, (_, index) => ({ name: `i${index}`, ports: [{ port: 1 }, { port: 2, ...(index === 200 && { name: fault }) }] })),
+    steps: Array.from({ length: 300 }, (_, index) => (index === 250 ? fault : 's')),
+    tags: ['a', 'b', ...(fault === '' ? [] : ['a'])],
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['numbers for texts', 5],
+  ] as const)('is found in the same order by who is interrupted all the time: %s', (_, fault) => {
+    const object = large(fault);
+    const messageOf = (steps?: Steps): string => {
+      try {
+        validateApplied(THING, object, { steps });
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const interrupted = new InterruptedSteps();
+    expect(messageOf(interrupted)).toBe(messageOf());
+    expect(interrupted.pauses).toBeGreaterThan(10);
+    expect(messageOf()).toContain(fault === '' ? '' : '.items[name="i200"].ports[port=2,protocol="TCP"].name: expected string');
+  });
 });
+
+/** Others have their turn whenever they may. */
+class InterruptedSteps extends Steps {
+  pauses = 0;
+
+  override doResumable<T>(begin: (mayPause: () => void) => () => T): T {
+    let mayGoOn = false;
+    const resume = begin(() => {
+      mayGoOn = !mayGoOn;
+      if (!mayGoOn) throw new Pending(Promise.resolve());
+    });
+    for (;;) {
+      try {
+        return resume();
+      } catch (error) {
+        if (!(error instanceof Pending)) throw error;
+        this.pauses++;
+        mayGoOn = false;
+      }
+    }
+  }
+}

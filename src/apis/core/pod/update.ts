@@ -1,5 +1,6 @@
 import { clone } from '../../../schema/clone.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
+import { once } from '../../../api/validation-run.ts';
 import { equalJson } from '../../../encoding/json-equal.ts';
 import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
@@ -29,10 +30,12 @@ export function validateSpecUpdate({ spec }: Pod, { spec: old }: Pod, errors: Fi
   if (!validateDeadline(spec.activeDeadlineSeconds, old.activeDeadlineSeconds, errors.at('activeDeadlineSeconds'))) return;
   validateTolerationsKept(spec.tolerations ?? [], old.tolerations ?? [], errors.at('tolerations'), rules);
   validateNoNewGates(spec.schedulingGates ?? [], old.schedulingGates ?? [], errors.at('schedulingGates'));
-  if (equalJson(spec, old)) return;
-  const rest = withoutMutable(spec, old);
+  if (once(errors, 'is unchanged', () => equalJson(spec, old))) return;
+  const rest = { ...once(errors, 'without what may change', () => withoutMutable(spec, old)) };
   if (old.schedulingGates) validateGatedPod(rest, old, errors);
-  if (!equalJson(rest, old)) errors.forbidden(`pod updates may not change fields other than ${MUTABLE.join(',')}\n${internalDiff(old, rest, internalPodSpec)}`);
+  if (once(errors, 'is otherwise unchanged', () => equalJson(rest, old))) return;
+  const diff = once(errors, 'diff', () => internalDiff(old, rest, internalPodSpec));
+  errors.forbidden(`pod updates may not change fields other than ${MUTABLE.join(',')}\n${diff}`);
 }
 
 function validateImages(containers: readonly Container[], errors: FieldErrors): void {
@@ -56,9 +59,9 @@ function validateDeadline(deadline: number | undefined, old: number | undefined,
 }
 
 function validateTolerationsKept(tolerations: readonly Toleration[], old: readonly Toleration[], errors: FieldErrors, rules: PodRules): void {
-  const kept = new Set(tolerations.map(withoutSeconds));
-  if (!old.every((toleration) => kept.has(withoutSeconds(toleration))))
-    return errors.forbidden('existing toleration can not be modified except its tolerationSeconds');
+  const kept = once(errors, 'named', () => new Set(tolerations.map(withoutSeconds)));
+  const areKept = once(errors, 'are kept', () => old.every((toleration) => kept.has(withoutSeconds(toleration))));
+  if (!areKept) return errors.forbidden('existing toleration can not be modified except its tolerationSeconds');
   validateTolerations(tolerations, errors, rules);
 }
 
