@@ -68,7 +68,7 @@ export const mergePatch = patchTarget(
     seeds: () => ['{"metadata":{"labels":{"app":null,"x":"y"}},"spec":null,"status":{"a":[1,null]}}', '{"spec":{"containers":[{"name":"q"}]}}'],
     tokens: ['null', '"spec":', '"metadata":', '{', '}', '[', ']', ',', ':', '"__proto__":'],
   },
-  (input) => applyMergePatch(OBJECT, runAtOnce(parseMergePatch(input, []))),
+  (input) => runAtOnce(applyMergePatch(OBJECT, runAtOnce(parseMergePatch(input, [])))),
 );
 
 export const strategicMerge = patchTarget(

@@ -20,6 +20,7 @@ export function startFrugally({ storageBackend, storeDir }: CompletedOptions): (
   if (isFresh) setFlagsFromString('--no-opt');
   return () => {
     setFlagsFromString('--incremental-marking');
+    setFlagsFromString('--concurrent-marking');
     if (isFresh) setFlagsFromString('--opt');
   };
 }

@@ -14,7 +14,7 @@ import type { NumberLiterals } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { hasMarks, withNumbersAsWritten, withoutMarks } from '../encoding/number-literals.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
-import { nextTurn, runAtOnce, runSliced } from '../util/time-slice.ts';
+import { runAtOnce, runSliced } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
@@ -65,8 +65,7 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
 export const mergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = await runSliced(parseMergePatch(bytes, strict?.errors), context.isLarge);
-  const patched = applyMergePatch(context.before, patch);
-  if (context.isLarge) await nextTurn();
+  const patched = await runSliced(applyMergePatch(context.before, patch), context.isLarge);
   return decodePatched(patched, hasMarks(patch), strict, context, context.kind.schema.custom && (() => withSortedKeys(patched)));
 };
 

@@ -18,7 +18,7 @@ export function keepApproval(definitions: DefinitionClient, options: DefinitionC
     async (name) => {
       const current = definitions.informer.get('', name);
       // A group never changes, so that a condition never has to go.
-      if (current && isProtectedGroup(current.spec.group)) await keepCondition(definitions, current, TYPE, conditionFor, options.now());
+      if (current && isProtectedGroup(current.spec.group)) await keepCondition(definitions, current, TYPE, conditionFor(current), options.now());
     },
     options,
   );

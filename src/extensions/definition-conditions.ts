@@ -57,19 +57,18 @@ export async function followDefinitions(
   await last;
 }
 
-/** Brings the condition of a type to what the definition should have; undefined: none. */
+/** Brings the condition of a type to what the definition should have; undefined: none. A definition that has changed since is seen again by whoever follows it. */
 export async function keepCondition(
   definitions: DefinitionClient,
   current: CustomResourceDefinition,
   type: string,
-  outcomeOf: (definition: CustomResourceDefinition) => Outcome | undefined,
+  outcome: Outcome | undefined,
   now: Date,
 ): Promise<void> {
-  const isKept = (definition: CustomResourceDefinition): boolean => isSameCondition(findDefinitionCondition(definition, type), outcomeOf(definition));
+  const isKept = (definition: CustomResourceDefinition): boolean => isSameCondition(findDefinitionCondition(definition, type), outcome);
   if (isKept(current)) return;
   await updateStatus(definitions, current.metadata.name!, (definition) => {
     if (isKept(definition)) return false;
-    const outcome = outcomeOf(definition);
     if (outcome) setDefinitionCondition(definition, { type, ...outcome }, now);
     else definition.status.conditions = definition.status.conditions!.filter((condition) => condition.type !== type);
     return true;

@@ -1,6 +1,7 @@
 import { structuralErrors, structuralProblem } from '../apis/apiextensions/structural.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import { FieldErrors, summarize } from '../api/field-errors.ts';
+import { once, validateInSlices } from '../api/validation-run.ts';
 import { type DefinitionClient, type DefinitionControllerOptions, followDefinitions, keepCondition } from './definition-conditions.ts';
 
 const TYPE = 'NonStructuralSchema';
@@ -21,21 +22,35 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
       if (generation <= (seen ?? -1)) return;
       seenGenerations.set(name, generation);
       // Those of an earlier life of the server were validated then; doing it again would delay the start.
-      if (seen !== undefined || !wasThere.has(name)) await keepCondition(definitions, current, TYPE, conditionFor, options.now());
+      if (seen !== undefined || !wasThere.has(name)) await keepCondition(definitions, current, TYPE, await conditionFor(current), options.now());
     },
     options,
   );
 }
 
-function conditionFor({ spec }: CustomResourceDefinition): { status: string; reason: string; message: string } | undefined {
-  const errors = new FieldErrors();
+interface Outcome {
+  status: string;
+  reason: string;
+  message: string;
+}
+
+/** A definition may have thousands of fields in each of its versions: others have their turn meanwhile. */
+const conditionFor = ({ spec }: CustomResourceDefinition): Promise<Outcome | undefined> | Outcome | undefined =>
+  validateInSlices((beginPass) => {
+    const errors = new FieldErrors();
+    beginPass(errors);
+    return outcomeOf(spec, errors);
+  });
+
+function outcomeOf(spec: CustomResourceDefinition['spec'], errors: FieldErrors): Outcome | undefined {
   if (spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, 'must be false');
   for (const [index, { name, schema }] of (spec.versions ?? []).entries()) {
     if (!schema?.openAPIV3Schema) continue;
-    const problem = structuralProblem(schema.openAPIV3Schema);
+    const at = errors.at('spec', 'versions').index(index).at('schema', 'openAPIV3Schema');
+    const problem = once(at, 'problem', () => structuralProblem(schema.openAPIV3Schema));
     if (problem !== undefined)
       return { status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
-    errors.list.push(...structuralErrors(schema.openAPIV3Schema, errors.at('spec', 'versions').index(index).at('schema', 'openAPIV3Schema')));
+    errors.list.push(...structuralErrors(schema.openAPIV3Schema, at));
   }
   return errors.isEmpty ? undefined : { status: 'True', reason: 'Violations', message: summarize(errors.list) };
 }

@@ -5,7 +5,7 @@ import { runAtOnce } from '../util/time-slice.ts';
 import { applyMergePatch, parseMergePatch as parseInSteps } from './merge-patch.ts';
 
 const parseMergePatch = (body: string, errors?: string[]) => runAtOnce(parseInSteps(body, errors));
-const apply = (document: string, patch: string): string => stringifyJson(applyMergePatch(parseJson(document) as JsonObject, parseMergePatch(patch)));
+const apply = (document: string, patch: string): string => stringifyJson(runAtOnce(applyMergePatch(parseJson(document) as JsonObject, parseMergePatch(patch))));
 
 describe('merge patch', () => {
   // RFC 7386, appendix A, where both sides are objects.
@@ -26,7 +26,7 @@ describe('merge patch', () => {
   });
 
   test('takes every key as data', () => {
-    const merged = applyMergePatch({}, parseMergePatch('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
+    const merged = runAtOnce(applyMergePatch({}, parseMergePatch('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')));
     expect(Object.keys(merged!)).toEqual(['__proto__', 'constructor']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
@@ -37,7 +37,7 @@ describe('merge patch', () => {
     expect(() => parseMergePatch('null', [])).toThrow('Invalid JSON Patch');
     expect(() => parseMergePatch('nope')).toThrow('Invalid JSON Patch');
     expect(() => parseMergePatch('[]', [])).toThrow('error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}');
-    expect(applyMergePatch({ a: 1 }, parseMergePatch('[null, {"a": null}]'))).toEqual([null, {}]);
+    expect(runAtOnce(applyMergePatch({ a: 1 }, parseMergePatch('[null, {"a": null}]')))).toEqual([null, {}]);
     const errors: string[] = [];
     parseMergePatch('{"a":{"b":1,"b":2}}', errors);
     expect(errors).toEqual(['duplicate field "a.b"']);

@@ -56,38 +56,59 @@ const jsonName = (value: Json): string =>
  * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed, and both share with the result. A list takes the
  * document's place. Objects that were merged come out with their keys sorted, as upstream's messages show them.
  */
-export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): Json => (Array.isArray(patch) ? added(patch) : mergeObject(document, patch));
+export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): SlicedWork<Json> =>
+  Array.isArray(patch) ? added(patch) : mergeObject(document, patch);
 
-function mergeObject(document: JsonObject, patch: JsonObject): JsonObject {
+/** Keys that are merged, and items that are read, before others may have their turn. */
+const VALUES_AT_ONCE = 64;
+
+function* mergeObject(document: JsonObject, patch: JsonObject): SlicedWork<JsonObject> {
   const merged: JsonObject = {};
   const keys = new Set([...Object.keys(document), ...Object.keys(patch)]);
+  let count = 0;
   for (const key of [...keys].toSorted()) {
-    const value = mergeValue(ownValue(document, key), ownValue(patch, key));
-    if (value !== undefined) setKey(merged, key, value);
+    if (++count % VALUES_AT_ONCE === 0) yield;
+    const [current, value] = [ownValue(document, key), ownValue(patch, key)];
+    if (value === null) continue;
+    const next = value === undefined ? current : isJsonObject(current) ? yield* merge(current, value) : yield* added(value);
+    if (next !== undefined) setKey(merged, key, next);
   }
   return merged;
 }
 
-function mergeValue(current: Json | undefined, patch: Json | undefined): Json | undefined {
-  if (patch === undefined) return current;
-  if (patch === null) return undefined;
-  if (!isJsonObject(current)) return added(patch);
-  return isJsonObject(patch) ? mergeObject(current, patch) : patch;
+function* merge(current: JsonObject, patch: Json): SlicedWork<Json> {
+  return isJsonObject(patch) ? yield* mergeObject(current, patch) : patch;
 }
 
-function pruneNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(pruneNulls);
-  if (!isJsonObject(value)) return value;
-  const pruned: JsonObject = {};
-  for (const key of Object.keys(value).toSorted()) {
-    const item = value[key];
-    if (item !== null && item !== undefined) setKey(pruned, key, pruneNulls(item));
+/** What a patch brings anew, without the nulls in its objects, which have nothing to remove; those of lists stay. Most have none, and are as they should be. */
+function* added(value: Json): SlicedWork<Json> {
+  return needsPruning(value) ? yield* pruneNulls(value) : value;
+}
+
+function* pruneNulls(value: Json): SlicedWork<Json> {
+  return Array.isArray(value) ? yield* prunedList(value) : isJsonObject(value) ? yield* prunedObject(value) : value;
+}
+
+function* prunedList(items: readonly Json[]): SlicedWork<Json[]> {
+  const pruned: Json[] = [];
+  for (const item of items) {
+    if (pruned.length % VALUES_AT_ONCE === 0) yield;
+    pruned.push(typeof item === 'object' ? yield* pruneNulls(item) : item);
   }
   return pruned;
 }
 
-/** What a patch brings anew, without the nulls in its objects, which have nothing to remove; those of lists stay. Most have none, and are as they should be. */
-const added = (value: Json): Json => (needsPruning(value) ? pruneNulls(value) : value);
+function* prunedObject(value: JsonObject): SlicedWork<JsonObject> {
+  const pruned: JsonObject = {};
+  let count = 0;
+  for (const key of Object.keys(value).toSorted()) {
+    if (++count % VALUES_AT_ONCE === 0) yield;
+    const item = value[key];
+    if (item === null || item === undefined) continue;
+    setKey(pruned, key, typeof item === 'object' ? yield* pruneNulls(item) : item);
+  }
+  return pruned;
+}
 
 function needsPruning(value: Json): boolean {
   if (Array.isArray(value)) return value.some(needsPruning);

@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import { type EmptyPaths, NOTHING_EMPTY } from '../../schema/empty-paths.ts';
@@ -107,7 +108,7 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
     spec.replicas ??= 1;
     spec.revisionHistoryLimit ??= 10;
     defaultPodTemplateSpec(spec.template, context);
-    for (const claim of spec.volumeClaimTemplates ?? []) defaultClaim(claim);
+    changeEach(context.turns, 'claims', spec.volumeClaimTemplates, defaultClaim);
   },
 
   prepareForCreate({ object: { spec }, settings }) {

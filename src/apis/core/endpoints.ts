@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
@@ -23,8 +24,10 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
   createsOnUpdate: true,
   deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 
-  default({ subsets }) {
-    for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ||= 'TCP';
+  default({ subsets }, { turns }) {
+    changeEach(turns, 'subsets', subsets, ({ ports }) => {
+      for (const port of ports ?? []) port.protocol ||= 'TCP';
+    });
   },
 
   validate({ object: { subsets = [] }, old, settings }, errors) {
@@ -38,13 +41,15 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
 
   warnings({ object: { metadata, subsets = [] } }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
-    const lists = ['addresses', 'notReadyAddresses'] as const;
-    const warnings: string[] = [];
-    for (const [i, subset] of subsets.entries()) {
-      for (const list of lists)
-        for (const [j, { ip }] of (subset[list] ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`));
-    }
-    return warnings;
+    return subsets.flatMap((subset, index) =>
+      (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
+        legacyIpWarnings(
+          subset[list],
+          ({ ip }) => ip,
+          (at) => `subsets[${index}].${list}[${at}].ip`,
+        ),
+      ),
+    );
   },
 
   cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },

@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import type { Write } from '../../registry/write.ts';
 import type { ResourceDefinition, TransactionHooks } from '../../registry/definition.ts';
 import { label1035Name, labelName } from '../../api/names.ts';
@@ -31,13 +32,13 @@ export const defineServices = (allocation: TransactionHooks<Service>): ResourceD
     // KEP-5311: what DNS takes, no longer only what starts with a letter.
     naming: { errors: (name, isPrefix, settings) => (isFeatureOn(settings, 'RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix) },
 
-    default({ spec, status }) {
+    default({ spec, status }, { turns }) {
       defaultAffinity(spec);
       spec.type ||= CLUSTER_IP;
-      for (const port of spec.ports ?? []) {
+      changeEach(turns, 'ports', spec.ports, (port) => {
         port.protocol ||= 'TCP';
         if (port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port;
-      }
+      });
       if (!spec.externalTrafficPolicy && isExternallyAccessible({ spec } as Service)) spec.externalTrafficPolicy = 'Cluster';
       if (spec.type === CLUSTER_IP || spec.type === NODE_PORT || spec.type === LOAD_BALANCER) spec.internalTrafficPolicy ??= 'Cluster';
       if (spec.type !== LOAD_BALANCER) return;
@@ -77,7 +78,11 @@ export const defineServices = (allocation: TransactionHooks<Service>): ResourceD
             validateLoadBalancerStatus(write, errors.at('status', 'loadBalancer', 'ingress'));
           },
           warnings: ({ object: { status } }) =>
-            (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : [])),
+            legacyIpWarnings(
+              status.loadBalancer.ingress,
+              ({ ip }) => ip,
+              (index) => `status.loadBalancer.ingress[${index}]`,
+            ),
         },
       },
     },
@@ -105,23 +110,24 @@ function defaultAffinity(spec: ServiceSpec): void {
   }
 }
 
+const itself = <T>(address: T): T => address;
+
 function serviceWarnings({ object: { metadata, spec } }: Write<Service>): string[] {
   const isHeadless = spec.type === CLUSTER_IP && spec.clusterIP === NO_IP;
   const externalIps = spec.externalIPs ?? [];
   const warnings: string[] = [];
   const warnIf = (condition: boolean, warning: string): void => void (condition && warnings.push(warning));
   warnIf(metadata.annotations?.[TOPOLOGY_HINTS] !== undefined, `annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
-  if (spec.clusterIP && spec.clusterIP !== NO_IP)
-    for (const [index, ip] of (spec.clusterIPs ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `spec.clusterIPs[${index}]`));
+  if (spec.clusterIP && spec.clusterIP !== NO_IP) warnings.push(...legacyIpWarnings(spec.clusterIPs, itself, (index) => `spec.clusterIPs[${index}]`));
   warnIf(isHeadless && Boolean(spec.loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services');
   warnIf(isHeadless && externalIps.length > 0, 'spec.externalIPs is ignored for headless services');
   warnIf(isHeadless && spec.sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services');
-  for (const [index, ip] of externalIps.entries()) warnings.push(...legacyIpWarnings(ip, `spec.externalIPs[${index}]`));
+  warnings.push(...legacyIpWarnings(externalIps, itself, (index) => `spec.externalIPs[${index}]`));
   warnIf(
     externalIps.length > 0 && !isHeadless && spec.type !== EXTERNAL_NAME,
     'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
   );
-  if (spec.loadBalancerIP) warnings.push(...legacyIpWarnings(spec.loadBalancerIP, 'spec.loadBalancerIP'));
+  warnings.push(...legacyIpWarnings([spec.loadBalancerIP], itself, () => 'spec.loadBalancerIP'));
   for (const [index, range] of (spec.loadBalancerSourceRanges ?? []).entries())
     warnings.push(...legacyCidrWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
   warnIf(spec.type === EXTERNAL_NAME && externalIps.length > 0, `spec.externalIPs is ignored when spec.type is "${EXTERNAL_NAME}"`);

@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import { validateDomainName } from '../../api/domain-name.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
@@ -32,11 +33,11 @@ const GATED: GatedFields = [['PreferSameTrafficDistribution', ['endpoints.*.hint
 export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1/endpointslices', {
   generation: 'spec',
 
-  default({ ports }) {
-    for (const port of ports ?? []) {
+  default({ ports }, { turns }) {
+    changeEach(turns, 'ports', ports, (port) => {
       port.name ??= '';
       port.protocol ??= 'TCP';
-    }
+    });
   },
   prepareForCreate({ object: slice, settings }) {
     dropGatedFields(GATED, slice, undefined, settings);
@@ -69,7 +70,11 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
     return [
       ...warnings,
       ...(endpoints ?? []).flatMap(({ addresses }, i) =>
-        (addresses ?? []).flatMap((address, j) => legacyIpWarnings(address, `endpoints[${i}].addresses[${j}]`)),
+        legacyIpWarnings(
+          addresses,
+          (address) => address,
+          (at) => `endpoints[${i}].addresses[${at}]`,
+        ),
       ),
     ];
   },

@@ -28,7 +28,8 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
     if (isContradicted) errors.at('annotations', CLASS_ANNOTATION).invalid(className, 'must match `ingressClassName` when both are specified');
   },
   warnings({ object: { metadata, spec, status }, old }) {
-    if (old) return balancersOf(status).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : []));
+    const pathOf = (index: number): string => `status.loadBalancer.ingress[${index}]`;
+    if (old) return legacyIpWarnings(balancersOf(status), ({ ip }) => ip, pathOf);
     const isByAnnotation = metadata.annotations?.[CLASS_ANNOTATION] !== undefined && spec.ingressClassName === undefined;
     return isByAnnotation ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : [];
   },

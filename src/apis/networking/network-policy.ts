@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import { readCidr } from '../../net/cidr.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
@@ -26,9 +27,12 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
   validatesFinalizerNames: true,
   generation: 'spec',
 
-  default({ spec }) {
+  default({ spec }, { turns }) {
     if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? [INGRESS, EGRESS] : [INGRESS];
-    for (const { ports } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) for (const port of ports ?? []) port.protocol ??= 'TCP';
+    for (const list of ['ingress', 'egress'] as const)
+      changeEach<{ ports?: NetworkPolicyPort[] }>(turns, list, spec[list], ({ ports }) => {
+        for (const port of ports ?? []) port.protocol ??= 'TCP';
+      });
   },
 
   prepareForUpdate: (write) => countEmptied(write, 'spec'),

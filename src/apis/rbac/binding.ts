@@ -1,3 +1,4 @@
+import { changeEach } from '../../util/pending.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
@@ -28,9 +29,11 @@ export const bindingStrategy = <T extends Binding>(roleKinds: readonly string[],
   naming: { errors: rbacNameErrors },
   createsOnUpdate: true,
 
-  default({ roleRef, subjects }) {
+  default({ roleRef, subjects }, { turns }) {
     roleRef.apiGroup ||= RBAC_GROUP;
-    for (const subject of subjects ?? []) if (subject.kind === USER || subject.kind === GROUP) subject.apiGroup ||= RBAC_GROUP;
+    changeEach(turns, 'subjects', subjects, (subject) => {
+      if (subject.kind === USER || subject.kind === GROUP) subject.apiGroup ||= RBAC_GROUP;
+    });
   },
 
   validatesWhole: 'before',

@@ -35,16 +35,30 @@ function formProblem({ bytes, hasLeadingZeros }: IpAddress): string | undefined 
   return isMapped(bytes) ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }
 
-/** What to tell a client whose address was let in but has a better form. */
-export function legacyIpWarnings(value: string, path: string): string[] {
-  const address = parseIp(value);
-  // Of an address of version 4, leading zeros are the only other form.
-  if (!address || (address.bytes.length === 4 && !address.hasLeadingZeros)) return [];
+/** What to tell a client whose addresses were let in but have a better form. A list may be long: nothing is made for those of which there is nothing to tell. */
+export function legacyIpWarnings<T>(
+  items: readonly T[] | null | undefined,
+  addressOf: (item: T) => string | undefined,
+  pathOf: (index: number) => string,
+): string[] {
+  const warnings: string[] = [];
+  for (let index = 0; index < (items?.length ?? 0); index++) {
+    const problem = legacyFormOf(addressOf(items![index]!) ?? '');
+    if (problem !== undefined) warnings.push(`${pathOf(index)}: ${problem}`);
+  }
+  return warnings;
+}
+
+/** Of an address of version 4, leading zeros are the only other form. */
+const mayHaveOtherForm = (value: string): boolean => value.includes(':') || /(?:^|\.)0\d/.test(value);
+
+function legacyFormOf(value: string): string | undefined {
+  const address = mayHaveOtherForm(value) ? parseIp(value) : undefined;
+  if (address === undefined) return undefined;
   const canonical = formatIp(address.bytes);
-  if (address.hasLeadingZeros || isMapped(address.bytes)) return [`${path}: non-standard IP address ${quote(value)} is invalid: use ${quote(canonical)}`];
-  if (address.bytes.length === 16 && canonical !== value)
-    return [`${path}: IPv6 address ${quote(value)} should be in RFC 5952 canonical format (${quote(canonical)})`];
-  return [];
+  if (address.hasLeadingZeros || isMapped(address.bytes)) return `non-standard IP address ${quote(value)} is invalid: use ${quote(canonical)}`;
+  if (address.bytes.length === 4 || canonical === value) return undefined;
+  return `IPv6 address ${quote(value)} should be in RFC 5952 canonical format (${quote(canonical)})`;
 }
 
 /** 4 or 6; undefined of what is no address. A mapped address counts as version 4, as Go's net.IP has it. */

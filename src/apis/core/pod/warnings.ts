@@ -51,7 +51,11 @@ export function podWarnings({ object: pod, old }: Write<Pod>): string[] {
 
 function statusIpWarnings({ status }: Pod): string[] {
   return (['podIPs', 'hostIPs'] as const).flatMap((list) =>
-    (status[list] ?? []).flatMap(({ ip }, index) => legacyIpWarnings(ip, `status.${list}[${index}].ip`)),
+    legacyIpWarnings(
+      status[list],
+      ({ ip }) => ip,
+      (index) => `status.${list}[${index}].ip`,
+    ),
   );
 }
 
@@ -88,10 +92,17 @@ export function podSpecWarnings(spec: PodSpec, metadata: ObjectMeta, path: strin
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     warn(`${at}.terminationGracePeriodSeconds`, 'must be >= 0; negative values are invalid and will be treated as 1');
   if (spec.affinity) warnOfPodAffinity(spec.affinity, at, warn);
-  for (const [index, server] of (spec.dnsConfig?.nameservers ?? []).entries())
-    warnings.push(...legacyIpWarnings(server, `${at}.dnsConfig.nameservers[${index}]`));
-  for (const [index, { ip }] of (spec.hostAliases ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `${at}.hostAliases[${index}].ip`));
-  return warnings;
+  const ofServers = legacyIpWarnings(
+    spec.dnsConfig?.nameservers,
+    (server) => server,
+    (index) => `${at}.dnsConfig.nameservers[${index}]`,
+  );
+  const ofAliases = legacyIpWarnings(
+    spec.hostAliases,
+    ({ ip }) => ip,
+    (index) => `${at}.hostAliases[${index}].ip`,
+  );
+  return [...warnings, ...ofServers, ...ofAliases];
 }
 
 function warnOfNodeAffinity({ nodeAffinity }: Affinity, at: string, warn: Warn): void {
@@ -157,21 +168,23 @@ function warnOfVolume(volume: Volume, at: string, warn: Warn): void {
 
 function warnOfDuplicates({ hostAliases = [], imagePullSecrets = [] }: PodSpec, at: string, warn: Warn): void {
   if (hostAliases.length === 0 && imagePullSecrets.length === 0) return;
-  const repeated = (values: readonly string[], place: (index: number) => string, what: string): void => {
+  const warnOfRepeated = <T>(items: readonly T[], valueOf: (item: T) => string, place: (index: number) => string, what: string): void => {
     const seen = new Set<string>();
-    for (const [index, value] of values.entries()) {
+    for (let index = 0; index < items.length; index++) {
+      const value = valueOf(items[index]!);
       if (seen.has(value)) warn(place(index), `duplicate ${what} ${quote(value)}`);
-      seen.add(value);
+      else seen.add(value);
     }
   };
-  const secretNames = imagePullSecrets.map(({ name = '' }) => name);
-  repeated(
-    hostAliases.map(({ ip }) => ip),
+  const ofSecret = (index: number): string => `${at}.imagePullSecrets[${index}].name`;
+  warnOfRepeated(
+    hostAliases,
+    ({ ip }) => ip,
     (index) => `${at}.hostAliases[${index}].ip`,
     'ip',
   );
-  repeated(secretNames, (index) => `${at}.imagePullSecrets[${index}].name`, 'name');
-  for (const [index, name] of secretNames.entries()) if (name === '') warn(`${at}.imagePullSecrets[${index}].name`, 'invalid empty name ""');
+  warnOfRepeated(imagePullSecrets, ({ name = '' }) => name, ofSecret, 'name');
+  for (let index = 0; index < imagePullSecrets.length; index++) if (!imagePullSecrets[index]!.name) warn(ofSecret(index), 'invalid empty name ""');
 }
 
 /** Bytes come whole. */
