@@ -63,7 +63,7 @@ export function duplicatePaths(value: Json, duplicates: DuplicateKeys): string[]
 }
 
 function collectDuplicates(value: Json | undefined, path: string, duplicates: DuplicateKeys, paths: string[]): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (typeof value !== 'object' || value === null || paths.length === MAX_DUPLICATE_PATHS) return;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) collectDuplicates(item, `${path}[${index}]`, duplicates, paths);
     return;

@@ -15,6 +15,7 @@ const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 /** The endpoints controller's own objects are known to be good. */
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 const CONTROLLER = 'endpoint-controller';
+const ADDRESS_LISTS = ['addresses', 'notReadyAddresses'] as const;
 const SHOWN_ADDRESSES = 3;
 
 /** The addresses behind a service, in one object: what EndpointSlices replace. */
@@ -41,15 +42,14 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
 
   warnings({ object: { metadata, subsets = [] } }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
-    return subsets.flatMap((subset, index) =>
-      (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
-        legacyIpWarnings(
-          subset[list],
-          ({ ip }) => ip,
-          (at) => `subsets[${index}].${list}[${at}].ip`,
-        ),
-      ),
-    );
+    const warnings: string[] = [];
+    for (let index = 0; index < subsets.length; index++) {
+      for (const list of ADDRESS_LISTS) {
+        const pathOf = (at: number): string => `subsets[${index}].${list}[${at}].ip`;
+        if (subsets[index]![list]) warnings.push(...legacyIpWarnings(subsets[index]![list], ({ ip }) => ip, pathOf));
+      }
+    }
+    return warnings;
   },
 
   cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },
