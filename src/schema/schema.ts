@@ -84,6 +84,8 @@ export interface CustomType {
   schema: object;
   /** Fields that selectors may name, as OpenAPI lists them: `spec.size`. */
   selectableFields?: readonly string[];
+  /** One of the type's fields, for who needs no other: they are made when they are first asked for. */
+  metadata: FieldSchema;
   /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. `keepsNulls`: those too that may not be, for validation to tell. `run`: of one that takes turns. */
   decode(value: Json, strict: StrictErrors | undefined, keepsNulls?: boolean, run?: DecodeRun): JsonObject;
   /** The same, with nothing gone: what admission added is pruned only when it is stored. */

@@ -32,6 +32,7 @@ export function customType({ name, group, version, kind, selectableFields, struc
     custom: {
       schema: structure.schema,
       selectableFields,
+      metadata: field('metadata', metadata),
       decode: (value, strict, keepsNulls, run) => shapeObject(structure, metadata, value, strict, keepsNulls, run),
       settle: (object, run) => settleObject(structure, metadata, object, run),
       hasUnknownFields,

@@ -74,8 +74,8 @@ const decompress = promisify(gunzip);
 /** Groups of the scheme that are not in client-go's. */
 const SERVER_GROUPS = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
 
-/** More gains little. */
-const GZIP_LEVEL = 6;
+/** Level 6 takes more than twice as long for a fifth less: 37 ms for 13 MB of 500 definitions instead of 15. */
+const GZIP_LEVEL = 3;
 
 /** The documents of a server, each made when it is first asked for, and kept until what it is about has changed. */
 export class OpenApiDocuments {

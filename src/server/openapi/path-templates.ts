@@ -58,10 +58,10 @@ export class PathTemplates {
     const typePrefix = served.schema.name.slice(0, -served.kind.length - 1);
     const isPlain = PLAIN_KIND.test(served.kind) && served.schema.name === `${typePrefix}.${served.kind}`;
     if (!isPlain || Object.values(resource.subresources).some(({ schema }) => isOfAnotherName(schema, served.schema))) return undefined;
-    const standIn = standInOf(resource);
-    const shape = shapeOf(standIn);
+    const shape = shapeOf(resource);
     let template = this.#byShape.get(shape);
     if (template === undefined) {
+      const standIn = standInOf(resource);
       template = templateOf(yield* make(new ResourceRoutes(standIn.served, standIn, this.#types).all()));
       this.#byShape.set(shape, template);
     }
@@ -77,7 +77,7 @@ export class PathTemplates {
       ...Object.values(KINDS).map((kind) => [kind, served.kind] as const),
     ]);
     const { paths, parameters, outside } = template;
-    return { paths: paths.map(([name, json]) => [filled(name, names), Buffer.from(filled(json, names))]), parameters, outside };
+    return { paths: filledEntries(paths, names), parameters, outside };
   }
 
   /** The types that such a resource defines. */
@@ -108,11 +108,11 @@ function standInOf({ definition, served, subresources, ...rest }: InstalledResou
 /** All that operations depend on beside names. */
 const shapeOf = ({ definition: { namespaced, verbs, deletion }, served, subresources }: InstalledResource): string =>
   JSON.stringify([
-    served.kind,
+    articleOf(served.kind),
     namespaced,
     verbs,
     deletion?.returnsObject,
-    Object.entries(subresources).map(([name, { kind, verbs: own, schema }]) => [name, kind.endsWith('Options'), own, schema.name]),
+    Object.entries(subresources).map(([name, { kind, verbs: own, schema }]) => [name, kind.endsWith('Options'), own, schema.custom ? '' : schema.name]),
   ]);
 
 const templateOf = ({ paths, parameters, outside }: DocumentPart): PartTemplate => ({
@@ -121,5 +121,17 @@ const templateOf = ({ paths, parameters, outside }: DocumentPart): PartTemplate 
   outside,
 });
 
-const filled = (template: Template, names: ReadonlyMap<string, string>): string =>
-  template.reduce((text, piece, index) => text + (index % 2 === 0 ? piece : names.get(piece)!), '');
+/** All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
+function filledEntries(paths: PartTemplate['paths'], names: ReadonlyMap<string, string>): DocumentPart['paths'] {
+  const pieces = paths.map(([, json]) => filledPieces(json, names));
+  const all = Buffer.from(pieces.flat().join(''));
+  let end = 0;
+  return paths.map(([name], index) => {
+    const start = end;
+    for (const piece of pieces[index]!) end += Buffer.byteLength(piece);
+    return [filledPieces(name, names).join(''), all.subarray(start, end)];
+  });
+}
+
+const filledPieces = (template: Template, names: ReadonlyMap<string, string>): string[] =>
+  template.map((piece, index) => (index % 2 === 0 ? piece : names.get(piece)!));

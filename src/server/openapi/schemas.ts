@@ -150,7 +150,7 @@ export class SchemaCollection {
     const list = customListOf(type);
     if (list === undefined && type.custom === undefined) return this.#object(type);
     const { descriptions, dialect } = this.#options;
-    const metadata = type.fields.get('metadata')!;
+    const metadata = type.custom?.metadata ?? type.fields.get('metadata')!;
     const options = {
       isV3: dialect.isV3,
       metadata: this.#field(metadata, descriptions.ofField(list ? PARTIAL_METADATA_LIST : PARTIAL_METADATA, 'metadata')),
