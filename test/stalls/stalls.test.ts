@@ -99,7 +99,7 @@ async function makeNamespace({ admin }: AttackClients): Promise<void> {
 async function run(attack: Attack): Promise<void> {
   try {
     await attack.prepare?.(attackers);
-    const { getMs, p99Ms, cpuMs, collected, profile, result } = await measured.measure(() => attack.send(attackers));
+    const { getMs, p99Ms, cpuMs, collected, profile, result } = await measured.measure(() => attack.send(attackers), P99_LIMIT_MS);
     const figures = [getMs, p99Ms, cpuMs].map((ms) => ms.toFixed(0).padStart(6));
     rows.push([...figures, result.status, String(attack.row).padStart(3), attack.name].join('  '));
     if (collected !== '' && cpuMs >= PROFILED_FROM_MS) rows.push(`      collected: ${collected}`);
@@ -119,6 +119,8 @@ function expectAnswer({ status, isUpstreams }: Attack, answer: Answer): void {
 }
 
 const PROFILED_FROM_MS = 30;
+/** Of 100 GETs of another client, 99 are to be answered within this, on a quiet machine. */
+const P99_LIMIT_MS = 25;
 
 const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['access', accessAttacks],
