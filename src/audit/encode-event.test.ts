@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Exchange } from '../serving/exchange.ts';
-import { encodeEvent, encodeEventList } from './encode-event.ts';
+import { encodeEvent, encodeEventList, lineAsText } from './encode-event.ts';
 import { legacyLine } from './legacy-line.ts';
 import { MicroClock } from './micro-clock.ts';
 import { patchAsJson, withoutManagedFields, withoutManagedFieldsOf } from './objects.ts';
@@ -42,7 +42,7 @@ describe('an event as JSON', () => {
   });
   it('leaves out what is empty', () => {
     const event = testEvent({ user: undefined, sourceIps: [], userAgent: '' });
-    expect(Object.keys(JSON.parse(String(encodeEvent(event))) as object)).toEqual([
+    expect(Object.keys(JSON.parse(lineAsText(encodeEvent(event))) as object)).toEqual([
       'kind',
       'apiVersion',
       'level',
@@ -57,20 +57,20 @@ describe('an event as JSON', () => {
   });
   it('has the bytes of a long answer as they are', () => {
     const responseObject = Buffer.from(JSON.stringify({ b: 'ä'.repeat(64 * 1024) }));
-    const text = String(encodeEvent({ ...FULL, responseObject, encoded: undefined }));
-    expect(text).toBe(String(encodeEvent({ ...FULL, encoded: undefined })).replace('{"b":"ä"}', responseObject.toString()));
+    const text = lineAsText(encodeEvent({ ...FULL, responseObject, encoded: undefined }));
+    expect(text).toBe(lineAsText(encodeEvent({ ...FULL, encoded: undefined })).replace('{"b":"ä"}', responseObject.toString()));
   });
   it('is an item of a list without its type', () => {
     const list = JSON.parse(encodeEventList([FULL, testEvent()])) as { kind: string; items: Record<string, unknown>[] };
     expect(list).toMatchObject({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {} });
-    const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(String(encodeEvent(FULL))) as Record<string, unknown>;
+    const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(lineAsText(encodeEvent(FULL))) as Record<string, unknown>;
     expect(list.items[0]).toEqual(fields);
     expect(list.items).toHaveLength(2);
   });
   test.each(['\u0000', '"', '\\', '\u2028', '</script>', 'naïve', '\ud800'])('survives %j', (text) => {
-    expect((JSON.parse(String(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) })))) as { requestURI: string }).requestURI).toBe(
-      text,
-    );
+    expect(
+      (JSON.parse(lineAsText(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) })))) as { requestURI: string }).requestURI,
+    ).toBe(text);
   });
 });
 

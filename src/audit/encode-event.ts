@@ -5,20 +5,28 @@ import type { AuditEvent, EventStatus, ObjectReference } from './event.ts';
 const EVENT_HEAD = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",';
 const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
 
-/** Longer answers are not made texts of, and these bytes again: a list may have ten megabytes. */
+/** Longer answers are not made texts of, nor copied: a list may have ten megabytes. */
 const LONG_BYTES = 64 * 1024;
 
-/** A line of the log: as Go's encoder writes an Event, with its line end. */
-export function encodeEvent(event: AuditEvent): string | Buffer {
+/** A line of the log with its end: as text, or in pieces. */
+export type LogLine = string | readonly Buffer[];
+
+/** As Go's encoder writes an Event. */
+export function encodeEvent(event: AuditEvent): LogLine {
   const { responseObject } = event;
   if (responseObject === undefined || responseObject.length < LONG_BYTES) return `${EVENT_HEAD}${membersOf(event)}}\n`;
-  return Buffer.concat([Buffer.from(`${EVENT_HEAD}${membersBefore(event)},"responseObject":`), responseObject, Buffer.from(`${membersBehind(event)}}\n`)]);
+  return [Buffer.from(`${EVENT_HEAD}${membersBefore(event)},"responseObject":`), responseObject, Buffer.from(`${membersBehind(event)}}\n`)];
 }
 
 /** The body that webhooks are sent. */
 export const encodeEventList = (events: readonly AuditEvent[]): string => `${LIST_HEAD}${events.map((event) => `{${membersOf(event)}}`).join(',')}]}\n`;
 
-export const encodedSizeBytes = (event: AuditEvent): number => Buffer.byteLength(encodeEvent(event));
+export function encodedSizeBytes(event: AuditEvent): number {
+  const line = encodeEvent(event);
+  return typeof line === 'string' ? Buffer.byteLength(line) : line.reduce((sizeBytes, piece) => sizeBytes + piece.length, 0);
+}
+
+export const lineAsText = (line: LogLine): string => (typeof line === 'string' ? line : Buffer.concat(line).toString());
 
 const membersOf = (event: AuditEvent): string => (event.encoded ??= writeMembers(event));
 

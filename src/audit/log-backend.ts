@@ -1,18 +1,18 @@
 import type { AuditBackend, AuditObserver } from './backend.ts';
-import { encodeEvent } from './encode-event.ts';
+import { type LogLine, encodeEvent } from './encode-event.ts';
 import type { AuditEvent } from './event.ts';
 import { legacyLine } from './legacy-line.ts';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
 /** Where lines go; throws where they cannot. */
 export interface LineWriter {
-  write(line: string | Buffer): void;
+  write(line: LogLine): void;
   close(): Promise<void>;
 }
 
 export type LogFormat = 'json' | 'legacy';
 
-const FORMATS: Readonly<Record<LogFormat, (event: AuditEvent) => string | Buffer>> = { json: encodeEvent, legacy: legacyLine };
+const FORMATS: Readonly<Record<LogFormat, (event: AuditEvent) => LogLine>> = { json: encodeEvent, legacy: legacyLine };
 
 /** One line an event (apiserver/plugin/pkg/audit/log). */
 export function logBackend(writer: LineWriter, format: LogFormat, observer: AuditObserver): AuditBackend {
@@ -47,7 +47,7 @@ function standardOutput(): LineWriter {
   return {
     write(line) {
       if (failure) throw failure;
-      process.stdout.write(line);
+      for (const piece of typeof line === 'string' ? [line] : line) process.stdout.write(piece);
     },
     close: () =>
       new Promise((resolve) => {

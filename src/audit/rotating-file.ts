@@ -3,6 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import type { LogLine } from './encode-event.ts';
 
 export interface RotationOptions {
   /** Past this the file is put aside, and a new one begun. Infinity: never. */
@@ -48,12 +49,17 @@ export class RotatingFile {
   }
 
   /** Throws what the file system says, or that the line is longer than a file may be. */
-  write(line: string | Buffer): void {
-    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
+  write(line: LogLine): void {
+    const pieces = typeof line === 'string' ? [Buffer.from(line)] : line;
+    const lineBytes = pieces.reduce((sizeBytes, { length }) => sizeBytes + length, 0);
     const { maxBytes } = this.#options;
-    if (bytes.length > maxBytes) throw new Error(`write length ${bytes.length} exceeds maximum file size ${maxBytes}`);
-    if (this.#descriptor === undefined) this.#open(bytes.length);
-    else if (this.#sizeBytes + bytes.length > maxBytes) this.#rotate();
+    if (lineBytes > maxBytes) throw new Error(`write length ${lineBytes} exceeds maximum file size ${maxBytes}`);
+    if (this.#descriptor === undefined) this.#open(lineBytes);
+    else if (this.#sizeBytes + lineBytes > maxBytes) this.#rotate();
+    for (const piece of pieces) this.#append(piece);
+  }
+
+  #append(bytes: Buffer): void {
     for (let at = 0; at < bytes.length;) {
       const written = writeSync(this.#descriptor!, bytes, at);
       at += written;

@@ -1,6 +1,7 @@
 import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import { createAuditor } from '../audit/auditor.ts';
 import { type AuditBackend, type AuditObserver, ignoringErrors, unionOfBackends } from '../audit/backend.ts';
+import { lineAsText } from '../audit/encode-event.ts';
 import { BatchingBackend, type BatchOptions } from '../audit/batching.ts';
 import { legacyLine } from '../audit/legacy-line.ts';
 import { type LineWriter, type LogFormat, logBackend, openLog } from '../audit/log-backend.ts';
@@ -82,7 +83,10 @@ export const openAuditLog = (options: CompletedOptions): LineWriter =>
     compresses: options.auditLogCompress,
   });
 
-const writerOf = (worker: WorkerLink): LineWriter => ({ write: (line) => worker.tell({ type: 'audit', line: line.toString() }), close: async () => undefined });
+const writerOf = (worker: WorkerLink): LineWriter => ({
+  write: (line) => worker.tell({ type: 'audit', line: lineAsText(line) }),
+  close: async () => undefined,
+});
 
 /** The order is upstream's: events are cut before they wait. */
 function wrapped(backend: AuditBackend, { mode, batch, truncate }: BackendOptions, observer: AuditObserver): AuditBackend {
