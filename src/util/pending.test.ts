@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListTurns, changeEach, settled } from './pending.ts';
+import { ListTurns, Steps, changeEach, settled } from './pending.ts';
 
 test('the items of long lists are changed once each, while others have their turn', async () => {
   const [long, short] = [Array.from({ length: 5_000 }, () => ({ count: 0 })), [{ count: 0 }]];
@@ -17,4 +17,44 @@ test('the items of long lists are changed once each, while others have their tur
   expect(runs).toBeGreaterThan(2);
   expect(new Set(long.map(({ count }) => count))).toEqual(new Set([2]));
   expect(short).toEqual([{ count: 1 }]);
+});
+
+const spin = (ms: number): void => {
+  for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+};
+
+test('a step that is long itself goes on where others had their turn, and what was done before it is not done again', async () => {
+  const steps = new Steps();
+  const done: string[] = [];
+  let runs = 0;
+  const result = await settled(() => {
+    runs++;
+    steps.begin();
+    const first = steps.do(() => done.push('first'));
+    const count = steps.doResumable((mayPause) => {
+      let at = 0;
+      return () => {
+        for (; at < 20; at++) {
+          mayPause();
+          spin(1);
+        }
+        return at;
+      };
+    });
+    return first + count;
+  });
+  expect(runs).toBeGreaterThan(2);
+  expect(done).toEqual(['first']);
+  expect(result).toBe(21);
+});
+
+test('a step that has failed is not gone on with', () => {
+  const steps = new Steps();
+  steps.begin();
+  const failing = (): unknown =>
+    steps.doResumable(() => () => {
+      throw new Error('no');
+    });
+  expect(failing).toThrow('no');
+  expect(steps.doResumable(() => () => 'another')).toBe('another');
 });

@@ -55,10 +55,16 @@ export class Steps {
     const index = this.#at++;
     if (index < this.#results.length) return this.#results[index] as T;
     this.#resume ??= begin(() => this.#pauseIfSpent());
-    const result = this.#resume() as T;
-    this.#resume = undefined;
-    this.#results.push(result);
-    return result;
+    try {
+      const result = this.#resume() as T;
+      this.#resume = undefined;
+      this.#results.push(result);
+      return result;
+    } catch (error) {
+      // What has failed is not gone on with, whoever catches this.
+      if (!(error instanceof Pending)) this.#resume = undefined;
+      throw error;
+    }
   }
 
   /** Time counts from the first step that is new: each run gets on. */
