@@ -73,7 +73,9 @@ function sortedAll(value: Json): Json {
   return sortedKeys(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sortedAll(inner!)])));
 }
 
+const ONE = ['items', 'additionalProperties', 'not'];
 const MANY = ['allOf', 'anyOf', 'oneOf'];
+const HOLDS_SCHEMAS = new Set(['properties', ...ONE, ...MANY]);
 /** What kubectl of the days of OpenAPI v2 cannot read. */
 const NOT_IN_V2 = new Set([...MANY, 'not', 'nullable', 'default']);
 
@@ -81,7 +83,10 @@ function* publish(schema: JsonObject, options: CustomSchemaOptions): SlicedWork<
   yield;
   const plain = options.isV3 ? unfold(schema) : forV2(schema);
   const published: JsonObject = {};
-  for (const [key, value] of Object.entries(plain)) published[key] = yield* publishPart(key, value!, options);
+  for (const key of Object.keys(plain)) {
+    const value = plain[key]!;
+    published[key] = HOLDS_SCHEMAS.has(key) ? yield* publishInner(key, value, options) : publishValue(key, value, options);
+  }
   if (plain['x-kubernetes-embedded-resource'] === true && (options.isV3 || plain['x-kubernetes-preserve-unknown-fields'] !== true)) {
     published['properties'] = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(EMBEDDED, options));
     published['required'] = [...new Set([...((published['required'] as string[] | undefined) ?? []), 'kind', 'apiVersion'])];
@@ -89,22 +94,25 @@ function* publish(schema: JsonObject, options: CustomSchemaOptions): SlicedWork<
   return orderedSchema(published);
 }
 
-function* publishPart(key: string, value: Json, options: CustomSchemaOptions): SlicedWork<Json> {
+function* publishInner(key: string, value: Json, options: CustomSchemaOptions): SlicedWork<Json> {
   if (key === 'properties' && isJsonObject(value)) {
     const properties: [string, JsonObject][] = [];
     for (const [name, property] of Object.entries(value)) properties.push([name, yield* publish(property as JsonObject, options)]);
     return sortedKeys(Object.fromEntries(properties));
   }
-  if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return yield* publish(value, options);
-  if (key === 'default' || key === 'example') return sortedAll(value);
-  // Extensions are decoded once more in v2, which sorts their keys.
-  if (key === 'x-kubernetes-validations' && !options.isV3) return (value as JsonObject[]).map((rule) => sortedKeys(rule));
+  if (ONE.includes(key) && isJsonObject(value)) return yield* publish(value, options);
   if (MANY.includes(key) && Array.isArray(value)) {
     const items: JsonObject[] = [];
     for (const item of value) items.push(yield* publish(item as JsonObject, options));
     return items;
   }
   return value;
+}
+
+function publishValue(key: string, value: Json, { isV3 }: CustomSchemaOptions): Json {
+  if (key === 'default' || key === 'example') return sortedAll(value);
+  // Extensions are decoded once more in v2, which sorts their keys.
+  return key === 'x-kubernetes-validations' && !isV3 ? (value as JsonObject[]).map((rule) => sortedKeys(rule)) : value;
 }
 
 const EITHER: Json = [{ type: 'integer' }, { type: 'string' }];
@@ -123,7 +131,7 @@ const isEither = (anyOf: Json | undefined): boolean => JSON.stringify(anyOf) ===
 /** …/controller/openapi/v2 ToStructuralOpenAPIV2 */
 function forV2(schema: JsonObject): JsonObject {
   const out: JsonObject = {};
-  for (const [key, value] of Object.entries(schema)) if (!NOT_IN_V2.has(key)) out[key] = value;
+  for (const key of Object.keys(schema)) if (!NOT_IN_V2.has(key)) out[key] = schema[key];
   const isNullable = schema['nullable'] === true;
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (isNullable || keepsUnknown) {

@@ -73,9 +73,21 @@ function* entriesOf(map: JsonObject, stringify: Stringify): SlicedWork<Entry[]> 
   const entries: Entry[] = [];
   for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE) {
     yield;
-    for (const name of names.slice(start, start + ENTRIES_AT_ONCE)) entries.push([name, Buffer.from(`${stringify(name)}:${stringify(map[name]!)}`)]);
+    const some = names.slice(start, start + ENTRIES_AT_ONCE);
+    entries.push(...encodedTogether(some.map((name) => [name, [stringify(name), ':', stringify(map[name]!)]])));
   }
   return entries;
+}
+
+/** Entries whose JSON is given in pieces. All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
+export function encodedTogether(entries: readonly (readonly [name: string, json: readonly string[]])[]): Entry[] {
+  const all = Buffer.from(entries.flatMap(([, pieces]) => pieces).join(''));
+  let end = 0;
+  return entries.map(([name, pieces]) => {
+    const start = end;
+    for (const piece of pieces) end += Buffer.byteLength(piece);
+    return [name, all.subarray(start, end)];
+  });
 }
 
 /** The whole text, as pieces to be joined. */

@@ -3,7 +3,7 @@ import type { Subresource } from '../../registry/definition.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import { listSchemaOf } from './custom-list.ts';
-import type { DocumentPart } from './document-text.ts';
+import { type DocumentPart, encodedTogether } from './document-text.ts';
 import { articleOf } from './operation-description.ts';
 import { groupVersionWords } from './operation-id.ts';
 import { ResourceRoutes } from './resource-routes.ts';
@@ -77,7 +77,8 @@ export class PathTemplates {
       ...Object.values(KINDS).map((kind) => [kind, served.kind] as const),
     ]);
     const { paths, parameters, outside } = template;
-    return { paths: filledEntries(paths, names), parameters, outside };
+    const entries = paths.map(([name, json]) => [filled(name, names).join(''), filled(json, names)] as const);
+    return { paths: encodedTogether(entries), parameters, outside };
   }
 
   /** The types that such a resource defines. */
@@ -121,17 +122,5 @@ const templateOf = ({ paths, parameters, outside }: DocumentPart): PartTemplate 
   outside,
 });
 
-/** All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
-function filledEntries(paths: PartTemplate['paths'], names: ReadonlyMap<string, string>): DocumentPart['paths'] {
-  const pieces = paths.map(([, json]) => filledPieces(json, names));
-  const all = Buffer.from(pieces.flat().join(''));
-  let end = 0;
-  return paths.map(([name], index) => {
-    const start = end;
-    for (const piece of pieces[index]!) end += Buffer.byteLength(piece);
-    return [filledPieces(name, names).join(''), all.subarray(start, end)];
-  });
-}
-
-const filledPieces = (template: Template, names: ReadonlyMap<string, string>): string[] =>
+const filled = (template: Template, names: ReadonlyMap<string, string>): string[] =>
   template.map((piece, index) => (index % 2 === 0 ? piece : names.get(piece)!));

@@ -37,8 +37,9 @@ const POSITIONS = new Map(KEYS.map((key, position) => [key, position]));
 
 /** Without what Go leaves out as empty; extensions come last, by name. */
 export function orderedSchema(schema: JsonObject): JsonObject {
-  const keys = Object.keys(schema).filter((key) => isWritten(key, schema[key]));
-  return Object.fromEntries(keys.toSorted(compareKeys).map((key) => [key, schema[key]]));
+  const ordered: JsonObject = {};
+  for (const key of Object.keys(schema).sort(compareKeys)) if (isWritten(key, schema[key])) ordered[key] = schema[key];
+  return ordered;
 }
 
 function isWritten(key: string, value: Json | undefined): boolean {
