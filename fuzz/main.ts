@@ -13,19 +13,48 @@ const DEFAULT_INPUTS = 500_000;
 const CORPUS = 'fuzz/corpus';
 const FINDINGS = 'node_modules/.cache/fuzz-findings';
 
-const { values: options } = parseArgs({
-  options: {
-    target: { type: 'string', multiple: true },
-    inputs: { type: 'string' },
-    seconds: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    slow: { type: 'boolean', default: false },
-  },
-});
+const HELP = `npm run fuzz -- [--target NAME]... [--inputs N] [--seconds N] [--seed N] [--slow]
+
+Sends made-up inputs to parsers and entry points. The exit code is 1 where one throws what it must not, or takes longer than ${BOUND_MS} ms.
+
+  --target   one target; may be given several times. Without it, all of them share the inputs:
+             ${TARGETS.map(({ name }) => name).join(' ')}
+  --inputs   how many inputs: ${DEFAULT_INPUTS}, unless --seconds is given
+  --seconds  for how long
+  --seed     the same seed makes the same inputs: 1
+  --slow     searches for inputs that take long, and keeps them in ${CORPUS}`;
+
+const options = readOptions();
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        target: { type: 'string', multiple: true },
+        inputs: { type: 'string' },
+        seconds: { type: 'string' },
+        seed: { type: 'string', default: '1' },
+        slow: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
 
 async function main(): Promise<number> {
+  if (options.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const unknown = (options.target ?? []).filter((name) => TARGETS.every((target) => target.name !== name));
+  if (unknown.length > 0) {
+    console.error(`there is no target ${unknown.join(', ')}; there are ${TARGETS.map(({ name }) => name).join(', ')}`);
+    return 2;
+  }
   const targets = TARGETS.filter(({ name }) => options.target === undefined || options.target.includes(name));
-  if (targets.length === 0) throw new Error(`no such target; there are ${TARGETS.map(({ name }) => name).join(', ')}`);
   const isUnlimited = options.inputs === undefined && options.seconds === undefined;
   let inputsLeft = isUnlimited ? DEFAULT_INPUTS : Number(options.inputs ?? Infinity);
   const endMs = performance.now() + Number(options.seconds ?? Infinity) * 1000;
