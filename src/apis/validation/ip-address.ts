@@ -35,6 +35,9 @@ function formProblem({ bytes, hasLeadingZeros }: IpAddress): string | undefined 
   return isMapped(bytes) ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }
 
+/** A client is shown 4 KiB of warnings at most, which is less than so many. */
+export const MAX_WARNINGS = 1_000;
+
 /** What to tell a client whose addresses were let in but have a better form. A list may be long: nothing is made for those of which there is nothing to tell. */
 export function legacyIpWarnings<T>(
   items: readonly T[] | null | undefined,
@@ -42,7 +45,7 @@ export function legacyIpWarnings<T>(
   pathOf: (index: number) => string,
 ): string[] {
   const warnings: string[] = [];
-  for (let index = 0; index < (items?.length ?? 0); index++) {
+  for (let index = 0; index < (items?.length ?? 0) && warnings.length < MAX_WARNINGS; index++) {
     const problem = legacyFormOf(addressOf(items![index]!) ?? '');
     if (problem !== undefined) warnings.push(`${pathOf(index)}: ${problem}`);
   }

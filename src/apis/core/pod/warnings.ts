@@ -5,7 +5,7 @@ import { equalJson } from '../../../encoding/json-equal.ts';
 import { dns1123LabelErrors, labelValueErrors } from '../../../api/names.ts';
 import type { Affinity, ContainerPort, EnvVar, NodeSelectorTerm, Pod, PodSpec, ResourceRequirements, Volume } from '../../facts/types/core-v1.ts';
 import { deprecatedNodeLabel } from '../../validation/deprecated-node-labels.ts';
-import { legacyIpWarnings } from '../../validation/ip-address.ts';
+import { MAX_WARNINGS, legacyIpWarnings } from '../../validation/ip-address.ts';
 import { isWholeNumber } from '../../validation/resource-names.ts';
 import { APP_ARMOR, CONTAINER_SECCOMP, POD_SECCOMP, appArmorField } from './annotations.ts';
 import { type AnyContainer, CONTAINER_LISTS } from './containers-of.ts';
@@ -32,9 +32,6 @@ const DEPRECATED_VOLUMES: readonly [field: keyof Volume, path: string, message: 
 ];
 
 const DEPRECATED_VOLUME_FIELDS = new Set<string>(DEPRECATED_VOLUMES.map(([field]) => field));
-
-/** A client is shown 4 KiB of them at most. */
-const MAX_WARNINGS = 1_000;
 
 type Warn = (path: string, message: string) => void;
 
