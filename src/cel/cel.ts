@@ -10,6 +10,7 @@ import { CelErrors, Source } from './source.ts';
 import type { CelType } from './types.ts';
 import { validateLiterals } from './validators.ts';
 import { CelError, type CelValue } from './values.ts';
+import { type SlicedWork, runAtOnce } from '../util/time-slice.ts';
 
 /** The default limit of one evaluation (apiserver/pkg/apis/cel PerCallLimit). */
 export const DEFAULT_COST_LIMIT = 1_000_000;
@@ -47,14 +48,20 @@ export interface Program {
 }
 
 /** Throws CelErrors, with positions, for texts that do not parse or check; PlanError for constant parts that cannot be evaluated. */
-export function compile(text: string, environment: Environment): Program {
+export const compile = (text: string, environment: Environment): Program => runAtOnce(compileInSteps(text, environment));
+
+/** The same for texts of clients: the longest takes some 15 ms, and others may have their turn between its steps. */
+export function* compileInSteps(text: string, environment: Environment): SlicedWork<Program> {
   const source = new Source(text);
   const parsed = parse(source, environment);
   if (parsed.issues.length > 0) throw new CelErrors(source, parsed.issues);
+  yield;
   const { checked, issues } = check(parsed.expr, environment);
   if (issues.length > 0) throw new CelErrors(source, issues);
+  yield;
   const complaints = validateLiterals(checked, environment);
   if (complaints.length > 0) throw new CelErrors(source, complaints);
+  yield;
   const { evaluate, localCount } = planExpression(checked, environment);
   return {
     text,

@@ -2,6 +2,7 @@ import type { ServedType } from '../apis/admissionregistration/type-checking.ts'
 import type { ValidatingAdmissionPolicy } from '../apis/facts/types/admissionregistration-v1.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { isApiError } from '../api/errors.ts';
+import { runInSlices } from '../util/time-slice.ts';
 import { type Controller, type ControllerOptions, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -43,7 +44,7 @@ const isOutOfDate = ({ metadata, status }: ValidatingAdmissionPolicy): boolean =
 async function statusOf(policy: ValidatingAdmissionPolicy, served: readonly ServedType[]): Promise<ApiObject> {
   // The expression language is slow to load, and many servers have no policy.
   const { expressionWarnings } = await import('../apis/admissionregistration/type-checking.ts');
-  const warnings = expressionWarnings(policy, served);
+  const warnings = await runInSlices(expressionWarnings(policy, served));
   const config = {
     kind: 'ValidatingAdmissionPolicy',
     apiVersion: `${GROUP}/v1`,

@@ -48,13 +48,17 @@ test('a step that is long itself goes on where others had their turn, and what w
   expect(result).toBe(21);
 });
 
-test('a step that has failed is not gone on with', () => {
+test('a step that has failed is not gone on with, and fails alike when the work is run again', () => {
   const steps = new Steps();
-  steps.begin();
-  const failing = (): unknown =>
-    steps.doResumable(() => () => {
-      throw new Error('no');
-    });
-  expect(failing).toThrow('no');
-  expect(steps.doResumable(() => () => 'another')).toBe('another');
+  let count = 0;
+  const fail = (): never => {
+    throw new Error(`no ${++count}`);
+  };
+  for (let run = 0; run < 2; run++) {
+    steps.begin();
+    expect(() => steps.doResumable(() => fail)).toThrow('no 1');
+    expect(steps.doResumable(() => () => 'another')).toBe('another');
+    expect(() => steps.do(fail)).toThrow('no 2');
+    expect(steps.do(() => 'last')).toBe('last');
+  }
 });

@@ -20,9 +20,18 @@ export function settled<T>(run: () => T): T | Promise<T> {
   }
 }
 
+/** What a step has thrown. */
+class Failure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 /**
- * Steps of long work that `settled` runs: each is done once, and passed over when the work is run again after others had their turn. The same steps must come
- * in the same order every time, and nobody may change what they answer with.
+ * Steps of long work that `settled` runs: each is done once, and passed over when the work is run again after others had their turn; one that has failed throws
+ * the same again. The same steps must come in the same order every time, and nobody may change what they answer with.
  */
 export class Steps {
   readonly #results: unknown[] = [];
@@ -40,11 +49,9 @@ export class Steps {
   /** Throws Pending where this run has done a step, and its time is spent. */
   do<T>(step: () => T): T {
     const index = this.#at++;
-    if (index < this.#results.length) return this.#results[index] as T;
+    if (index < this.#results.length) return this.#known(index) as T;
     this.#pauseIfSpent();
-    const result = step();
-    this.#results.push(result);
-    return result;
+    return this.#kept(step);
   }
 
   /**
@@ -53,16 +60,27 @@ export class Steps {
    */
   doResumable<T>(begin: (mayPause: () => void) => () => T): T {
     const index = this.#at++;
-    if (index < this.#results.length) return this.#results[index] as T;
+    if (index < this.#results.length) return this.#known(index) as T;
     this.#resume ??= begin(() => this.#pauseIfSpent());
+    return this.#kept(this.#resume as () => T);
+  }
+
+  #known(index: number): unknown {
+    const result = this.#results[index];
+    if (result instanceof Failure) throw result.error;
+    return result;
+  }
+
+  #kept<T>(step: () => T): T {
     try {
-      const result = this.#resume() as T;
-      this.#resume = undefined;
+      const result = step();
       this.#results.push(result);
+      this.#resume = undefined;
       return result;
     } catch (error) {
-      // What has failed is not gone on with, whoever catches this.
-      if (!(error instanceof Pending)) this.#resume = undefined;
+      if (error instanceof Pending) throw error;
+      this.#results.push(new Failure(error));
+      this.#resume = undefined;
       throw error;
     }
   }

@@ -12,6 +12,7 @@ import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
 import { filledUpdateAttacks } from './attacks/filled-updates.ts';
+import { firstUseAttacks } from './attacks/first-uses.ts';
 import { largeObjectAttacks } from './attacks/large-objects.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
@@ -141,6 +142,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['refused updates', refusedUpdateAttacks],
   ['proxies', proxyAttacks],
   ['standing rules', standingRuleAttacks],
+  ['first uses', firstUseAttacks],
   ['amplified', amplifiedAttacks],
   ['backends', backendAttacks],
   ['many objects', manyObjectAttacks],

@@ -18,7 +18,7 @@ import { Mutator } from './mutator.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { PatchError } from './patches.ts';
-import { settled } from '../../util/pending.ts';
+import { Steps, settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
 import { manifestsOf } from '../manifests/manifests-of.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
@@ -68,7 +68,7 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
     environment.client,
     'mutatingadmissionpolicies',
     'mutatingadmissionpolicybindings',
-    (policy) => new Mutator(policy),
+    (policy) => Mutator.of(policy),
     manifestsOf(environment, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicy'),
     manifestsOf(environment, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'),
   );
@@ -80,7 +80,11 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
     if (!hooks) return;
     const mayRun = runsInRound(attributes, memories.get(attributes));
     const request = new PolicyRequest(environment, attributes, true);
-    const outcome = settled(() => run(hooks, request, mayRun));
+    const steps = new Steps();
+    const outcome = settled(() => {
+      steps.begin();
+      return run(hooks, request, steps, mayRun);
+    });
     const finish = (found: Outcome): Promise<void> | void => {
       for (const count of found.counts) count(environment.metrics);
       const applied = apply(found, attributes);
@@ -102,17 +106,18 @@ function runsInRound({ reinvocation, object }: AdmissionAttributes, memory: Memo
   return (id) => hasChanged && memory.repeatable.has(id);
 }
 
-function run(hooks: LabelIndex<MutatingHook>, request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
+/** Throws Pending where the authorizer does, and where others are to have their turn: `steps` are what was done until then. */
+function run(hooks: LabelIndex<MutatingHook>, request: PolicyRequest, steps: Steps, mayRun: (id: string) => boolean): Outcome {
   const outcome: Outcome = { objects: new Map(), last: undefined, isPatched: false, failures: [], repeatable: [], counts: [] };
   const invocations = hooks
     .candidates(request)
     .filter(({ matcher }) => matcher.mayMatch(request))
-    .flatMap((hook) => invocationsOf(hook, request, outcome));
-  for (const invocation of invocations) invoke(invocation, request, outcome, mayRun);
+    .flatMap((hook) => invocationsOf(hook, request, outcome, steps));
+  for (const invocation of invocations) invoke(invocation, request, outcome, steps, mayRun);
   return outcome;
 }
 
-function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outcome): Invocation[] {
+function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outcome, steps: Steps): Invocation[] {
   const { client } = request.environment;
   const invocations: Invocation[] = [];
   guarded(hook, undefined, outcome, () => {
@@ -124,7 +129,8 @@ function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outc
       guarded(hook, name, outcome, () => {
         if (matcher && !matcher.match(request)) return;
         if (!guarded(hook, undefined, outcome, () => void request.shown(view))) return;
-        for (const param of paramsFor(client, resource, binding.spec.paramRef, request.attributes.namespace)) {
+        // Others may change them while this request waits for its turn.
+        for (const param of steps.do(() => paramsFor(client, resource, binding.spec.paramRef, request.attributes.namespace))) {
           const id = [hook.policy.metadata.name, name, param?.metadata.namespace ?? '', param?.metadata.name ?? ''].join('/');
           invocations.push({ id, hook, binding: name, view, param });
         }
@@ -152,7 +158,7 @@ function fail({ policy }: MutatingHook, binding: string | undefined, message: st
   outcome.failures.push({ message: `${who} denied request: ${message}`, reason });
 }
 
-function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome, mayRun: (id: string) => boolean): void {
+function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome, steps: Steps, mayRun: (id: string) => boolean): void {
   const { hook, binding, view, param, id } = invocation;
   const mutator = hook.compiled();
   const guard = (mutate: () => boolean): boolean => {
@@ -166,30 +172,24 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
   };
   const name = hook.policy.metadata.name!;
   const { operation } = request.attributes;
-  // Upstream's label of the type is that of validations.
-  const countConditions = ({ durationMs, errors }: ConditionsResult): void =>
-    void outcome.counts.push((metrics) => metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors));
   const { object: original, oldObject } = request.shown(view);
   // Conditions look at what those before have made of the object.
   const shown = { object: outcome.objects.get(view) ?? original, oldObject };
   const failuresBefore = outcome.failures.length;
-  if (!guard(() => mutator.applies(request.inputs(view, param, shown), countConditions)) || !mayRun(id)) return;
+  const conditions = steps.do(() => mutator.conditions(request.inputs(view, param, shown)));
+  if (conditions.holds !== true) outcome.counts.push((metrics) => countConditions(metrics, name, operation, conditions));
+  if (!guard(() => mutator.applies(conditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {
     if (!request.attributes.object) continue;
     outcome.last = view;
+    const before = outcome.objects.get(view);
+    const { mutated, durationMs } = steps.do(() => timed(() => mutatedBy(mutation, mutator, invocation, request, before)));
     guard(() => {
-      const beganMs = performance.now();
-      let errorType = 'no_error';
-      try {
-        outcome.objects.set(view, mutatedBy(mutation, mutator, invocation, request, outcome.objects.get(view)));
-        return (outcome.isPatched = true);
-      } catch (error) {
-        errorType = error instanceof PatchError ? policyErrorType(error.message) : 'invalid_error';
-        throw error;
-      } finally {
-        const durationMs = performance.now() - beganMs;
-        outcome.counts.push((metrics) => metrics.mutationChecked(name, binding, errorType, durationMs));
-      }
+      const errorType = mutated instanceof PatchError ? policyErrorType(mutated.message) : 'no_error';
+      outcome.counts.push((metrics) => metrics.mutationChecked(name, binding, errorType, durationMs));
+      if (mutated instanceof PatchError) throw mutated;
+      outcome.objects.set(view, mutated);
+      return (outcome.isPatched = true);
     });
   }
   const { observer } = request.attributes.context;
@@ -199,6 +199,23 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
     outcome.counts.push(() => observer.told(who, told));
   }
   if (hook.policy.spec.reinvocationPolicy === 'IfNeeded') outcome.repeatable.push(id);
+}
+
+/** Upstream's label of the type is that of validations. */
+const countConditions = (metrics: AdmissionMetrics, name: string, operation: AdmissionOperation, { durationMs, errors }: ConditionsResult): void =>
+  metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors);
+
+/** What a mutation came to, and how long that took. */
+function timed(mutate: () => JsonObject): { mutated: JsonObject | PatchError; durationMs: number } {
+  const beganMs = performance.now();
+  let mutated: JsonObject | PatchError;
+  try {
+    mutated = mutate();
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    mutated = error;
+  }
+  return { mutated, durationMs: performance.now() - beganMs };
 }
 
 /** `object`: what those before have made of it, where they have. */

@@ -3,6 +3,7 @@ import type { MutatingAdmissionPolicy } from '../../apis/facts/types/admissionre
 import type { Activation } from '../../cel/frame.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { COST_BUDGET, PolicyEvaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
 import { type ConditionsResult, PolicyExpressions, evaluateConditions } from './policy-expressions.ts';
@@ -12,6 +13,13 @@ interface Mutation {
   readonly expression: CompiledExpression;
 }
 
+interface MutatorParts {
+  readonly mutations: readonly Mutation[];
+  readonly expressions: PolicyExpressions;
+  readonly conditions: readonly CompiledExpression[];
+  readonly ignoresErrors: boolean;
+}
+
 /** The expressions of a MutatingAdmissionPolicy (apiserver/pkg/admission/plugin/policy/mutating/compilation.go). */
 export class Mutator {
   readonly mutations: readonly Mutation[];
@@ -19,26 +27,36 @@ export class Mutator {
   readonly #conditions: readonly CompiledExpression[];
   readonly #ignoresErrors: boolean;
 
-  constructor({ spec }: MutatingAdmissionPolicy) {
-    const { variables = [], matchConditions = [], mutations = [], paramKind, failurePolicy } = spec;
-    const expressions = new PolicyExpressions(variables, paramKind !== undefined);
-    const compile = (text: string | undefined, result: 'object' | 'jsonPatch') => expressions.compile(text ?? '', result, { hasPatchTypes: true });
+  private constructor({ mutations, expressions, conditions, ignoresErrors }: MutatorParts) {
+    this.mutations = mutations;
     this.#expressions = expressions;
-    this.#ignoresErrors = failurePolicy === 'Ignore';
-    this.#conditions = matchConditions.map(({ expression }) => expressions.compile(expression, 'bool'));
-    this.mutations = mutations.map(({ patchType, applyConfiguration, jsonPatch }) =>
-      patchType === 'JSONPatch'
-        ? { isConfiguration: false, expression: compile(jsonPatch?.expression, 'jsonPatch') }
-        : { isConfiguration: true, expression: compile(applyConfiguration?.expression, 'object') },
-    );
+    this.#conditions = conditions;
+    this.#ignoresErrors = ignoresErrors;
   }
 
-  /** Throws PatchError where nobody can tell and the policy does not ignore that. `onDoubt` is told of conditions that do not all hold. */
-  applies(inputs: Activation, onDoubt: (conditions: ConditionsResult) => void): boolean {
-    const conditions = evaluateConditions(this.#conditions, this.#expressions.variables, inputs);
-    const { holds } = conditions;
+  static *of({ spec }: MutatingAdmissionPolicy): SlicedWork<Mutator> {
+    const { variables = [], matchConditions = [], paramKind, failurePolicy } = spec;
+    const expressions = new PolicyExpressions(paramKind !== undefined);
+    yield* expressions.declare(variables);
+    const conditions = yield* expressions.compileConditions(matchConditions);
+    const mutations: Mutation[] = [];
+    for (const { patchType, applyConfiguration, jsonPatch } of spec.mutations ?? []) {
+      const isConfiguration = patchType !== 'JSONPatch';
+      const text = (isConfiguration ? applyConfiguration : jsonPatch)?.expression ?? '';
+      const expression = yield* expressions.compile(text, isConfiguration ? 'object' : 'jsonPatch', { hasPatchTypes: true });
+      mutations.push({ isConfiguration, expression });
+    }
+    return new Mutator({ mutations, expressions, conditions, ignoresErrors: failurePolicy === 'Ignore' });
+  }
+
+  /** Throws Pending where the authorizer does. */
+  conditions(inputs: Activation): ConditionsResult {
+    return evaluateConditions(this.#conditions, this.#expressions.variables, inputs);
+  }
+
+  /** Throws PatchError where nobody can tell and the policy does not ignore that. */
+  applies({ holds }: ConditionsResult): boolean {
     if (holds === true) return true;
-    onDoubt(conditions);
     if (holds === false || this.#ignoresErrors) return false;
     throw new PatchError(holds);
   }

@@ -1,28 +1,42 @@
 import { declaredEnvironment, variableType, withVariables, type Declarations } from '../../apis/admissionregistration/expression-environment.ts';
 import { compileIn, type CompiledExpression, type ExpressionResult, type NamedExpression } from '../../apis/admissionregistration/expressions.ts';
+import type { MatchCondition } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Activation } from '../../cel/frame.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { aggregateMessage } from '../../api/aggregate-message.ts';
 import { PolicyEvaluation, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 
 /** Compiles the expressions of one policy: all see its variables, and each variable those before it. */
 export class PolicyExpressions {
-  readonly variables: ReadonlyMap<string, CompiledExpression>;
+  readonly #variables = new Map<string, CompiledExpression>();
   readonly #hasParams: boolean;
 
-  constructor(variables: readonly NamedExpression[], hasParams: boolean) {
+  constructor(hasParams: boolean) {
     this.#hasParams = hasParams;
-    const compiled = new Map<string, CompiledExpression>();
-    this.variables = compiled;
-    for (const { name, expression } of variables) compiled.set(name, this.compile(expression, 'any'));
   }
 
-  compile(text: string, result: ExpressionResult, more: Partial<Declarations> = {}): CompiledExpression {
+  get variables(): ReadonlyMap<string, CompiledExpression> {
+    return this.#variables;
+  }
+
+  *declare(variables: readonly NamedExpression[]): SlicedWork<void> {
+    for (const { name, expression } of variables) this.#variables.set(name, yield* this.compile(expression, 'any'));
+  }
+
+  *compileConditions(conditions: readonly MatchCondition[]): SlicedWork<CompiledExpression[]> {
+    const compiled: CompiledExpression[] = [];
+    for (const { expression } of conditions) compiled.push(yield* this.compile(expression, 'bool'));
+    return compiled;
+  }
+
+  *compile(text: string, result: ExpressionResult, more: Partial<Declarations> = {}): SlicedWork<CompiledExpression> {
+    yield;
     const environment = declaredEnvironment({ hasParams: this.#hasParams, hasAuthorizer: true, ...more });
     const typeOf = (name: string) => {
-      const variable = this.variables.get(name);
+      const variable = this.#variables.get(name);
       return variable && variableType(variable.program?.resultType);
     };
-    return compileIn(withVariables(environment, typeOf), text, result);
+    return yield* compileIn(withVariables(environment, typeOf), text, result);
   }
 }
 

@@ -3,6 +3,8 @@ import type { Client } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import type { KindManifests } from '../manifests/manifests-of.ts';
+import { Answers } from '../../util/pending.ts';
+import { type SlicedWork, runInSlices } from '../../util/time-slice.ts';
 import { LabelIndex } from './label-index.ts';
 import { ResourceMatcher } from './matching.ts';
 
@@ -31,7 +33,7 @@ export interface Hook<P extends AdmissionPolicy, B extends PolicyBinding, C> {
   readonly policy: P;
   readonly matcher: ResourceMatcher;
   readonly bindings: readonly BoundPolicy<B>[];
-  /** Its expressions: compiled when they are first needed, once for every version of the policy. */
+  /** Its expressions: compiled when they are first needed, once for every version of the policy. Throws Pending until they are. */
   compiled(): C;
 }
 
@@ -51,7 +53,7 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
   isSynced = false;
   readonly #list: () => Listed<P, B>;
   readonly #listStatic: () => Listed<P, B>;
-  readonly #compile: (policy: P) => C;
+  readonly #compile: (policy: P) => SlicedWork<C>;
   #known = new Map<string, Hook<P, B, C>['compiled']>();
   #index: { all: HookIndex<P, B, C>; ofManifests: HookIndex<P, B, C> } | undefined;
 
@@ -59,7 +61,7 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
     client: Client,
     policies: string,
     bindings: string,
-    compile: (policy: P) => C,
+    compile: (policy: P) => SlicedWork<C>,
     staticPolicies?: KindManifests<P>,
     staticBindings?: KindManifests<B>,
   ) {
@@ -130,7 +132,7 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
     const { uid, resourceVersion, name } = policy.metadata;
     // A manifest has neither.
     const key = uid === undefined ? `${name} ${JSON.stringify(policy.spec)}` : `${uid} ${resourceVersion}`;
-    const compiled = this.#known.get(key) ?? once(() => this.#compile(policy));
+    const compiled = this.#known.get(key) ?? onceInSlices(() => this.#compile(policy));
     known.set(key, compiled);
     return {
       policy,
@@ -141,9 +143,9 @@ export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C>
   }
 }
 
-function once<C>(make: () => C): () => C {
-  let made: { value: C } | undefined;
-  return () => (made ??= { value: make() }).value;
+function onceInSlices<C>(begin: () => SlicedWork<C>): () => C {
+  const made = new Answers<C>();
+  return () => made.get('', () => runInSlices(begin()));
 }
 
 const byName = (a: ApiObject, b: ApiObject): number => (a.metadata.name! < b.metadata.name! ? -1 : 1);

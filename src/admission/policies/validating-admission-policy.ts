@@ -45,7 +45,7 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     environment.client,
     'validatingadmissionpolicies',
     'validatingadmissionpolicybindings',
-    (policy) => new Validator(policy),
+    (policy) => Validator.of(policy),
     manifestsOf(environment, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicy'),
     manifestsOf(environment, 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'),
   );
@@ -101,7 +101,8 @@ function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: Poli
   for (const { binding, matcher } of hook.bindings) {
     findings = guarded(hook, binding.metadata.name!, findings, () => {
       if (matcher && !matcher.match(request)) return findings;
-      const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
+      // Others may change them while this request waits for its turn.
+      const params = steps.do(() => paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace));
       const shown = params.length > 0 ? converted(view, request) : undefined;
       const results = params.map((param) => hook.compiled().evaluate(request.inputs(view, param, shown!), steps));
       for (const result of results) {

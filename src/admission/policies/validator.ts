@@ -1,4 +1,5 @@
 import type { Steps } from '../../util/pending.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import type { ValidatingAdmissionPolicy, Validation } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { CompiledExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
@@ -43,26 +44,51 @@ interface CompiledValidation {
   readonly message: CompiledExpression | undefined;
 }
 
+interface CompiledAnnotation {
+  readonly key: string;
+  readonly expression: CompiledExpression;
+}
+
+interface ValidatorParts {
+  readonly ignoresErrors: boolean;
+  readonly expressions: PolicyExpressions;
+  readonly conditions: readonly CompiledExpression[];
+  readonly validations: readonly CompiledValidation[];
+  readonly annotations: readonly CompiledAnnotation[];
+}
+
 /** The expressions of a ValidatingAdmissionPolicy (apiserver/pkg/admission/plugin/policy/validating/validator.go). */
 export class Validator {
   readonly #ignoresErrors: boolean;
   readonly #expressions: PolicyExpressions;
   readonly #conditions: readonly CompiledExpression[];
   readonly #validations: readonly CompiledValidation[];
-  readonly #annotations: readonly { key: string; expression: CompiledExpression }[];
+  readonly #annotations: readonly CompiledAnnotation[];
 
-  constructor({ spec }: ValidatingAdmissionPolicy) {
-    const { variables = [], matchConditions = [], validations = [], auditAnnotations = [], paramKind, failurePolicy } = spec;
-    const expressions = new PolicyExpressions(variables, paramKind !== undefined);
-    this.#ignoresErrors = failurePolicy === 'Ignore';
+  private constructor({ ignoresErrors, expressions, conditions, validations, annotations }: ValidatorParts) {
+    this.#ignoresErrors = ignoresErrors;
     this.#expressions = expressions;
-    this.#conditions = matchConditions.map(({ expression }) => expressions.compile(expression, 'bool'));
-    this.#validations = validations.map((rule) => ({
-      rule,
-      expression: expressions.compile(rule.expression, 'bool'),
-      message: rule.messageExpression ? expressions.compile(rule.messageExpression, 'string', { hasAuthorizer: false }) : undefined,
-    }));
-    this.#annotations = auditAnnotations.map(({ key, valueExpression }) => ({ key, expression: expressions.compile(valueExpression, 'stringOrNull') }));
+    this.#conditions = conditions;
+    this.#validations = validations;
+    this.#annotations = annotations;
+  }
+
+  static *of({ spec }: ValidatingAdmissionPolicy): SlicedWork<Validator> {
+    const { variables = [], matchConditions = [], paramKind, failurePolicy } = spec;
+    const expressions = new PolicyExpressions(paramKind !== undefined);
+    yield* expressions.declare(variables);
+    const conditions = yield* expressions.compileConditions(matchConditions);
+    const validations: CompiledValidation[] = [];
+    for (const rule of spec.validations ?? []) {
+      const expression = yield* expressions.compile(rule.expression, 'bool');
+      const message = rule.messageExpression ? yield* expressions.compile(rule.messageExpression, 'string', { hasAuthorizer: false }) : undefined;
+      validations.push({ rule, expression, message });
+    }
+    const annotations: CompiledAnnotation[] = [];
+    for (const { key, valueExpression } of spec.auditAnnotations ?? []) {
+      annotations.push({ key, expression: yield* expressions.compile(valueExpression, 'stringOrNull') });
+    }
+    return new Validator({ ignoresErrors: failurePolicy === 'Ignore', expressions, conditions, validations, annotations });
   }
 
   /** Throws Pending where the authorizer does, and where others are to have their turn: `steps` are what was done until then. */

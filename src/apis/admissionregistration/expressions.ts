@@ -1,7 +1,8 @@
-import { PlanError, compile, type Program } from '../../cel/cel.ts';
+import { PlanError, compileInSteps, type Program } from '../../cel/cel.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { CelErrors } from '../../cel/source.ts';
 import { ANY, BOOL, NULL, STRING, isSameType, listType, printedType, structType, type CelType } from '../../cel/types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { declaredEnvironment, variableType, withVariables, type Declarations } from './expression-environment.ts';
 
 export type ExpressionResult = 'bool' | 'string' | 'stringOrNull' | 'any' | 'object' | 'jsonPatch';
@@ -42,15 +43,16 @@ const RESULTS: Record<ExpressionResult, readonly CelType[]> = {
 };
 
 /** Answers with what is wrong, or nothing. */
-export function compileExpression(expression: string, scope: ExpressionScope): ExpressionProblem | undefined {
-  return compileIn(environmentOf(scope), expression, scope.result).problem;
+export function* compileExpression(expression: string, scope: ExpressionScope): SlicedWork<ExpressionProblem | undefined> {
+  const { problem } = yield* compileIn(yield* environmentOf(scope), expression, scope.result);
+  return problem;
 }
 
 /** As upstream's CompileCELExpression words it. */
-export function compileIn(environment: Environment, text: string, result: ExpressionResult): CompiledExpression {
+export function* compileIn(environment: Environment, text: string, result: ExpressionResult): SlicedWork<CompiledExpression> {
   const failed = (type: ExpressionProblem['type'], detail: string): CompiledExpression => ({ text, program: undefined, problem: { type, detail } });
   try {
-    const program = compile(text, environment);
+    const program = yield* compileInSteps(text, environment);
     const wanted = RESULTS[result];
     const got = program.resultType;
     if (wanted.includes(ANY) || wanted.some((type) => isSameType(type, got))) return { text, program, problem: undefined };
@@ -72,24 +74,25 @@ interface VariableTypes {
 /** By the first variable. The same ones are given with every expression that follows them: each is compiled once. */
 const typesOfPolicies = new WeakMap<NamedExpression, VariableTypes>();
 
-function environmentOf(scope: ExpressionScope): Environment {
+function* environmentOf(scope: ExpressionScope): SlicedWork<Environment> {
   const environment = declaredEnvironment({ ...scope, hasFormerCel: scope.hasFormerCel && !scope.isStored });
   const { variables } = scope;
   if (!variables) return environment;
-  const types = variables.length === 0 ? undefined : typesOf(variables, scope.hasParams);
+  const types = variables.length === 0 ? undefined : yield* typesOf(variables, scope.hasParams);
   return withVariables(environment, (name) => {
     const known = types?.get(name);
     return known && known.index < variables.length ? known.type : undefined;
   });
 }
 
-function typesOf(variables: readonly NamedExpression[], hasParams: boolean): VariableTypes['byName'] {
+function* typesOf(variables: readonly NamedExpression[], hasParams: boolean): SlicedWork<VariableTypes['byName']> {
   const types = typesOfPolicies.get(variables[0]!) ?? { count: 0, byName: new Map() };
   typesOfPolicies.set(variables[0]!, types);
   const environment = withVariables(declaredEnvironment({ hasParams, hasAuthorizer: true }), (name) => types.byName.get(name)?.type);
   for (; types.count < variables.length; types.count++) {
     const { name, expression } = variables[types.count]!;
-    types.byName.set(name, { index: types.count, type: variableType(compileIn(environment, expression, 'any').program?.resultType) });
+    const { program } = yield* compileIn(environment, expression, 'any');
+    types.byName.set(name, { index: types.count, type: variableType(program?.resultType) });
   }
   return types.byName;
 }

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { qualifiedNameErrors } from '../../api/names.ts';
-import { once } from '../../api/validation-run.ts';
+import { workInSteps } from '../../api/validation-run.ts';
 import type { MatchCondition } from '../facts/types/admissionregistration-v1.ts';
 import { type ExpressionScope, compileExpression } from './expressions.ts';
 
@@ -30,7 +30,7 @@ export function validateMatchConditions(
 
 /** `shown` is what an error shows, where it is not what was compiled. */
 export function validateExpression(expression: string, scope: ExpressionScope, errors: FieldErrors, shown = expression): void {
-  const problem = once(errors, 'compiled', () => compileExpression(expression, scope));
+  const problem = workInSteps(errors, 'compiled', () => compileExpression(expression, scope));
   if (!problem) return;
   if (problem.type === 'required') errors.required(problem.detail);
   else if (problem.type === 'invalid') errors.invalid(shown, problem.detail);

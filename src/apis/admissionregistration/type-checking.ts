@@ -1,10 +1,11 @@
-import { compile, PlanError } from '../../cel/cel.ts';
+import { PlanError, compileInSteps } from '../../cel/cel.ts';
 import type { DataSchema } from '../../cel/data/data-schema.ts';
 import { type DeclaredType, declareType } from '../../cel/data/declared-type.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { CelErrors } from '../../cel/source.ts';
 import { DYN, type CelType } from '../../cel/types.ts';
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../facts/types/admissionregistration-v1.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { type CheckedTypes, checkingEnvironment, variableType, withVariables } from './expression-environment.ts';
 
 /** A kind that is served, as a resource of a group and version. */
@@ -20,25 +21,27 @@ export interface ServedType {
 const MAX_TYPES_OF_A_RULE = 10;
 
 /** What is wrong with a policy's expressions for the kinds that its rules name, in upstream's words (plugin/policy/validating/typechecking.go). */
-export function expressionWarnings({ spec }: ValidatingAdmissionPolicy, served: readonly ServedType[]): ExpressionWarning[] {
+export function* expressionWarnings({ spec }: ValidatingAdmissionPolicy, served: readonly ServedType[]): SlicedWork<ExpressionWarning[]> {
   const { paramKind, variables = [], validations = [], matchConstraints } = spec;
   const params = paramKind && served.find(({ group, version, kind }) => kind === paramKind.kind && groupVersion(group, version) === paramKind.apiVersion);
   const types: CheckedTypes = { hasParams: paramKind !== undefined, params: params && seenAs(params) };
-  const targets = typesToCheck(matchConstraints?.resourceRules ?? [], served).map((type) => ({
-    shown: `${type.group}/${type.version}, Kind=${type.kind}`,
-    environment: withPolicyVariables(checkingEnvironment(seenAs(type), types), variables),
-  }));
-  const warningsOf = (text: string, fieldRef: string): ExpressionWarning[] => {
-    const found = targets.flatMap(({ shown, environment }) => {
-      const issues = issuesOf(text, environment);
-      return issues === undefined ? [] : [`${shown}: ${issues}\n`];
-    });
-    return found.length === 0 ? [] : [{ fieldRef, warning: found.join('\n') }];
-  };
+  const targets: { shown: string; environment: Environment }[] = [];
+  for (const type of yield* typesToCheck(matchConstraints?.resourceRules ?? [], served)) {
+    const environment = checkingEnvironment(seenAs(type), types);
+    targets.push({ shown: `${type.group}/${type.version}, Kind=${type.kind}`, environment: yield* withPolicyVariables(environment, variables) });
+  }
   const warnings: ExpressionWarning[] = [];
+  function* check(text: string, fieldRef: string): SlicedWork<void> {
+    const found: string[] = [];
+    for (const { shown, environment } of targets) {
+      const issues = yield* issuesOf(text, environment);
+      if (issues !== undefined) found.push(`${shown}: ${issues}\n`);
+    }
+    if (found.length > 0) warnings.push({ fieldRef, warning: found.join('\n') });
+  }
   for (const [index, { expression, messageExpression = '' }] of validations.entries()) {
-    warnings.push(...warningsOf(expression, `spec.validations[${index}].expression`));
-    if (messageExpression !== '') warnings.push(...warningsOf(messageExpression, `spec.validations[${index}].messageExpression`));
+    yield* check(expression, `spec.validations[${index}].expression`);
+    if (messageExpression !== '') yield* check(messageExpression, `spec.validations[${index}].messageExpression`);
   }
   return warnings;
 }
@@ -50,9 +53,10 @@ const seenAs = ({ kind, seen }: ServedType): DeclaredType | undefined => declare
 type Rule = NonNullable<NonNullable<ValidatingAdmissionPolicy['spec']['matchConstraints']>['resourceRules']>[number];
 
 /** By group, version and kind. Of rules with a star nobody knows what they name; subresources are not looked at. */
-export function typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): ServedType[] {
+export function* typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): SlicedWork<ServedType[]> {
   const found = new Map<string, ServedType>();
   for (const rule of rules) {
+    yield;
     const named = namedTypes(rule, served).slice(0, MAX_TYPES_OF_A_RULE);
     for (const type of named) found.set(`${type.group}/${type.version}/${type.kind}`, type);
     if (named.length === MAX_TYPES_OF_A_RULE) break;
@@ -75,16 +79,18 @@ function namedTypes({ apiGroups = [], apiVersions = [], resources = [] }: Rule, 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Each variable sees those before it; one that is wrong may be anything. */
-function withPolicyVariables(environment: Environment, variables: readonly { name: string; expression: string }[]): Environment {
+function* withPolicyVariables(environment: Environment, variables: readonly { name: string; expression: string }[]): SlicedWork<Environment> {
   const types = new Map<string, CelType>();
   const whole = withVariables(environment, (name) => types.get(name));
-  for (const { name, expression } of variables) types.set(name, typeOf(expression, whole));
+  for (const { name, expression } of variables) types.set(name, yield* typeOf(expression, whole));
   return whole;
 }
 
-function typeOf(expression: string, environment: Environment): CelType {
+function* typeOf(expression: string, environment: Environment): SlicedWork<CelType> {
+  yield;
   try {
-    return variableType(compile(expression, environment).resultType);
+    const { resultType } = yield* compileInSteps(expression, environment);
+    return variableType(resultType);
   } catch (error) {
     if (error instanceof CelErrors || error instanceof PlanError) return DYN;
     throw error;
@@ -92,9 +98,10 @@ function typeOf(expression: string, environment: Environment): CelType {
 }
 
 /** Only what checking finds: nothing is evaluated here. */
-function issuesOf(expression: string, environment: Environment): string | undefined {
+function* issuesOf(expression: string, environment: Environment): SlicedWork<string | undefined> {
+  yield;
   try {
-    compile(expression, environment);
+    yield* compileInSteps(expression, environment);
     return undefined;
   } catch (error) {
     if (error instanceof CelErrors) return error.message;

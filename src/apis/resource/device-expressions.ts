@@ -1,8 +1,9 @@
-import { PlanError, compile } from '../../cel/cel.ts';
+import { PlanError, compileInSteps } from '../../cel/cel.ts';
 import { declaredSizes, declaredTypes, type DeclaredType } from '../../cel/data/declared-type.ts';
 import { BINDINGS_LIBRARY } from '../../cel/library/comprehensions.ts';
 import { KUBERNETES_ENVIRONMENT, formerKubernetesEnvironment } from '../../cel/library/kubernetes.ts';
 import { CelErrors } from '../../cel/source.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { ANY, BOOL, STRING, mapType, printedType, structType, type CelType } from '../../cel/types.ts';
 
 /** Limits of what a device can say of itself (pkg/apis/resource/types.go). */
@@ -38,9 +39,9 @@ export interface DeviceExpressionProblem {
 }
 
 /** Answers with what is wrong with a selector of devices, or nothing. `hasFormerCel`: see KindSettings. */
-export function compileDeviceExpression(expression: string, hasFormerCel = false): DeviceExpressionProblem | undefined {
+export function* compileDeviceExpression(expression: string, hasFormerCel = false): SlicedWork<DeviceExpressionProblem | undefined> {
   try {
-    const program = compile(expression, hasFormerCel ? formerKubernetesEnvironment().extend(DECLARED) : ENVIRONMENT);
+    const program = yield* compileInSteps(expression, hasFormerCel ? formerKubernetesEnvironment().extend(DECLARED) : ENVIRONMENT);
     const { kind } = program.resultType;
     // An attribute may be a bool.
     if (kind !== 'bool' && kind !== 'any')

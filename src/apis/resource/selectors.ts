@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { once } from '../../api/validation-run.ts';
+import { workInSteps } from '../../api/validation-run.ts';
 import type { KindSettings } from '../../registry/write.ts';
 import type { DeviceSelector } from '../facts/types/resource-v1.ts';
 import { compileDeviceExpression } from './device-expressions.ts';
@@ -24,7 +24,7 @@ export function validateDeviceSelectors(selectors: readonly DeviceSelector[] | u
 }
 
 function tell(expression: string, hasFormerCel: boolean | undefined, errors: FieldErrors): void {
-  const problem = once(errors, 'compiled', () => compileDeviceExpression(expression, hasFormerCel));
+  const problem = workInSteps(errors, 'compiled', () => compileDeviceExpression(expression, hasFormerCel));
   if (problem?.type === 'invalid') errors.invalid(expression, problem.detail);
   else if (problem?.type === 'internal') errors.internal(problem.detail);
   else if (problem) errors.forbidden(problem.detail);

@@ -9,7 +9,7 @@ import type { JsonSchema, ValidationRule } from '../../schema/structural/json-sc
 import { Structure } from '../../schema/structural/structure.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
-import { once } from '../../api/validation-run.ts';
+import { once, workInSteps } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { NO_OBSERVER, type RuleObserver } from './rule-metrics.ts';
@@ -142,7 +142,7 @@ class RuleCheck {
     const compiled: CompiledRule[] = [];
     for (const compile of compileRules({ ...schema, allOf: [] }, declared, this.#observer, this.#isFormer)) {
       const at = errors.index(compiled.length);
-      const rule = once(at, 'compiled', compile);
+      const rule = workInSteps(at, 'compiled', compile);
       compiled.push(rule);
       this.#rule(rule, place, at);
     }

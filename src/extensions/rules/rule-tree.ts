@@ -11,7 +11,8 @@ import { FieldErrors, summarize } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { isJsonObject } from '../../encoding/json.ts';
 import type { Json } from '../../encoding/json-types.ts';
-import { counted } from '../../api/validation-run.ts';
+import { workInSteps } from '../../api/validation-run.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { NO_OBSERVER, type RuleObserver } from './rule-metrics.ts';
@@ -106,7 +107,7 @@ function keepsRules(node: RuleNode, value: Json, limits: Run, errors: FieldError
 /** The rules of one schema, each compiled when it is first applied: there may be thousands. */
 interface CompiledNode {
   rules: (CompiledRule | undefined)[];
-  compilers: readonly (() => CompiledRule)[];
+  compilers: readonly (() => SlicedWork<CompiledRule>)[];
   schema: DataSchema;
 }
 
@@ -165,10 +166,11 @@ class RuleNode {
     const schema = dataSchemaOf(this.#structure.schema);
     const objectSchema = this.#isRoot ? withObjectMeta(schema) : schema;
     const recent = this.#compiling.recent.take(this.#structure.schema, this.#isRoot);
-    if (recent !== undefined) return { rules: [], compilers: recent.map((rule) => () => rule), schema: objectSchema };
+    if (recent !== undefined) return { rules: [...recent], compilers: [], schema: objectSchema };
     const declared = declareType(schema, 'selfType', this.#isRoot);
     if (declared === undefined) return { problem: 'failed to convert to declType for CEL validation rules' };
-    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared, this.#compiling.observer)], schema: objectSchema };
+    const compilers = [...compileRules(this.#structure.schema, declared, this.#compiling.observer)];
+    return { rules: compilers.map(() => undefined), compilers, schema: objectSchema };
   }
 
   #apply(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
@@ -181,8 +183,8 @@ class RuleNode {
     const former = before?.old?.value ?? null;
     const oldSelf = former === null ? undefined : dataValue(former, compiled.schema);
     const owned = (this.#structure.schema['x-kubernetes-validations'] ?? []).length;
-    for (const [index, compile] of compiled.compilers.entries()) {
-      const rule = (compiled.rules[index] ??= counted(errors, compile));
+    for (let index = 0; index < compiled.rules.length; index++) {
+      const rule = (compiled.rules[index] ??= workInSteps(errors, `rule ${index}`, compiled.compilers[index]!));
       // Rules of allOf go by what stands above, as the schemas there do.
       this.#applyOne(rule, { self, oldSelf }, value, index < owned ? before : before?.above, run, errors);
     }
