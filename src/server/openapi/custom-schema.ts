@@ -1,10 +1,10 @@
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { isJsonObject } from '../../encoding/json.ts';
+import { isJsonObject, setKey } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import type { CustomList } from './custom-list.ts';
 import type { Descriptions } from './descriptions.ts';
-import { orderedSchema } from './schema-order.ts';
+import { isWritten, orderedSchema, sortedSchemaKeys } from './schema-order.ts';
 
 /** The types under whose names the words for the fields that every custom resource, list and embedded resource has are found. */
 export const PARTIAL_METADATA = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
@@ -80,26 +80,38 @@ const HOLDS_SCHEMAS = new Set(['properties', ...ONE, ...MANY]);
 const NOT_IN_V2 = new Set([...MANY, 'not', 'nullable', 'default']);
 
 function* publish(schema: JsonObject, options: CustomSchemaOptions): SlicedWork<JsonObject> {
-  yield;
-  const plain = options.isV3 ? unfold(schema) : forV2(schema);
+  const plain = options.isV3 ? unfold(schema) : schema;
   const published: JsonObject = {};
-  for (const key of Object.keys(plain)) {
+  for (const key of writtenKeys(plain, options)) {
     const value = plain[key]!;
-    published[key] = HOLDS_SCHEMAS.has(key) ? yield* publishInner(key, value, options) : publishValue(key, value, options);
+    published[key] = HOLDS_SCHEMAS.has(key) ? yield* publishInner(key, value, options) : publishValue(key, plain, options);
   }
-  if (plain['x-kubernetes-embedded-resource'] === true && (options.isV3 || plain['x-kubernetes-preserve-unknown-fields'] !== true)) {
-    published['properties'] = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(EMBEDDED, options));
-    published['required'] = [...new Set([...((published['required'] as string[] | undefined) ?? []), 'kind', 'apiVersion'])];
-  }
-  return orderedSchema(published);
+  return isEmbedded(schema, options) ? withEmbeddedFields(published, options) : published;
+}
+
+/** One that holds no others: most are such. */
+function publishLeaf(schema: JsonObject, options: CustomSchemaOptions): JsonObject {
+  const plain = options.isV3 ? unfold(schema) : schema;
+  const published: JsonObject = {};
+  for (const key of writtenKeys(plain, options)) published[key] = publishValue(key, plain, options);
+  return published;
+}
+
+const isLeaf = (schema: JsonObject, options: CustomSchemaOptions): boolean =>
+  !Object.keys(schema).some((key) => HOLDS_SCHEMAS.has(key)) && !isEmbedded(schema, options);
+
+const isEmbedded = (schema: JsonObject, { isV3 }: CustomSchemaOptions): boolean =>
+  schema['x-kubernetes-embedded-resource'] === true && (isV3 || schema['x-kubernetes-preserve-unknown-fields'] !== true);
+
+function withEmbeddedFields(published: JsonObject, options: CustomSchemaOptions): JsonObject {
+  const properties = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(EMBEDDED, options));
+  const required = [...new Set([...((published['required'] as string[] | undefined) ?? []), 'kind', 'apiVersion'])];
+  return orderedSchema({ ...published, properties, required });
 }
 
 function* publishInner(key: string, value: Json, options: CustomSchemaOptions): SlicedWork<Json> {
-  if (key === 'properties' && isJsonObject(value)) {
-    const properties: [string, JsonObject][] = [];
-    for (const [name, property] of Object.entries(value)) properties.push([name, yield* publish(property as JsonObject, options)]);
-    return sortedKeys(Object.fromEntries(properties));
-  }
+  yield;
+  if (key === 'properties' && isJsonObject(value)) return yield* publishProperties(value, options);
   if (ONE.includes(key) && isJsonObject(value)) return yield* publish(value, options);
   if (MANY.includes(key) && Array.isArray(value)) {
     const items: JsonObject[] = [];
@@ -109,11 +121,30 @@ function* publishInner(key: string, value: Json, options: CustomSchemaOptions): 
   return value;
 }
 
-function publishValue(key: string, value: Json, { isV3 }: CustomSchemaOptions): Json {
-  if (key === 'default' || key === 'example') return sortedAll(value);
-  // Extensions are decoded once more in v2, which sorts their keys.
-  return key === 'x-kubernetes-validations' && !isV3 ? (value as JsonObject[]).map((rule) => sortedKeys(rule)) : value;
+/** Properties that are published in one step. */
+const PROPERTIES_AT_ONCE = 64;
+
+function* publishProperties(schemas: JsonObject, options: CustomSchemaOptions): SlicedWork<JsonObject> {
+  const properties: JsonObject = {};
+  for (const [index, name] of Object.keys(schemas).sort().entries()) {
+    if (index % PROPERTIES_AT_ONCE === PROPERTIES_AT_ONCE - 1) yield;
+    const schema = schemas[name] as JsonObject;
+    setKey(properties, name, isLeaf(schema, options) ? publishLeaf(schema, options) : yield* publish(schema, options));
+  }
+  return properties;
 }
+
+function publishValue(key: string, schema: JsonObject, { isV3 }: CustomSchemaOptions): Json {
+  const value = schema[key]!;
+  if (key === 'default' || key === 'example') return sortedAll(value);
+  if (isV3) return value;
+  if (key === 'required') return requiredInV2(schema);
+  // Extensions are decoded once more in v2, which sorts their keys.
+  return key === 'x-kubernetes-validations' ? (value as JsonObject[]).map((rule) => sortedKeys(rule)) : value;
+}
+
+const writtenKeys = (schema: JsonObject, { isV3 }: CustomSchemaOptions): string[] =>
+  sortedSchemaKeys(schema).filter((key) => isWritten(key, schema[key]) && (isV3 || isInV2(key, schema)));
 
 const EITHER: Json = [{ type: 'integer' }, { type: 'string' }];
 
@@ -129,19 +160,18 @@ function unfold(schema: JsonObject): JsonObject {
 const isEither = (anyOf: Json | undefined): boolean => JSON.stringify(anyOf) === JSON.stringify(EITHER);
 
 /** …/controller/openapi/v2 ToStructuralOpenAPIV2 */
-function forV2(schema: JsonObject): JsonObject {
-  const out: JsonObject = {};
-  for (const key of Object.keys(schema)) if (!NOT_IN_V2.has(key)) out[key] = schema[key];
+function isInV2(key: string, schema: JsonObject): boolean {
+  if (NOT_IN_V2.has(key)) return false;
   const isNullable = schema['nullable'] === true;
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
-  if (isNullable || keepsUnknown) {
-    delete out['items'];
-    delete out['properties'];
-  }
-  if (isNullable || (out['items'] === undefined && out['type'] === 'array') || (keepsUnknown && out['type'] === 'object')) delete out['type'];
-  const properties = (schema['properties'] ?? {}) as JsonObject;
-  const required = ((schema['required'] ?? []) as string[]).filter((name) => (properties[name] as JsonObject | undefined)?.['nullable'] !== true);
-  if (required.length > 0) out['required'] = required;
-  else delete out['required'];
-  return out;
+  const isOpen = isNullable || keepsUnknown;
+  if (key === 'items' || key === 'properties') return !isOpen;
+  if (key === 'required') return requiredInV2(schema).length > 0;
+  if (key !== 'type') return true;
+  const { type, items } = schema;
+  return !isNullable && !(type === 'array' && (isOpen || items === undefined)) && !(type === 'object' && keepsUnknown);
+}
+
+function requiredInV2({ properties = {}, required = [] }: JsonObject): string[] {
+  return (required as string[]).filter((name) => ((properties as JsonObject)[name] as JsonObject | undefined)?.['nullable'] !== true);
 }

@@ -74,18 +74,21 @@ function* entriesOf(map: JsonObject, stringify: Stringify): SlicedWork<Entry[]> 
   for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE) {
     yield;
     const some = names.slice(start, start + ENTRIES_AT_ONCE);
-    entries.push(...encodedTogether(some.map((name) => [name, [stringify(name), ':', stringify(map[name]!)]])));
+    entries.push(...encodedTogether(some.map((name) => [name, `${stringify(name)}:${stringify(map[name]!)}`])));
   }
   return entries;
 }
 
-/** Entries whose JSON is given in pieces. All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
-export function encodedTogether(entries: readonly (readonly [name: string, json: readonly string[]])[]): Entry[] {
-  const all = Buffer.from(entries.flatMap(([, pieces]) => pieces).join(''));
+/** All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
+export function encodedTogether(entries: readonly (readonly [name: string, json: string])[]): Entry[] {
+  const texts = entries.map(([, json]) => json);
+  const text = texts.join('');
+  const all = Buffer.from(text);
+  const lengthOf = all.length === text.length ? (json: string): number => json.length : Buffer.byteLength;
   let end = 0;
-  return entries.map(([name, pieces]) => {
+  return entries.map(([name, json]) => {
     const start = end;
-    for (const piece of pieces) end += Buffer.byteLength(piece);
+    end += lengthOf(json);
     return [name, all.subarray(start, end)];
   });
 }

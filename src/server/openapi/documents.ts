@@ -18,7 +18,7 @@ import { KeptParts, type PartMaker } from './kept-parts.ts';
 import { mergeDocuments } from './merge-v2.ts';
 import type { DocumentSteps } from './document-parts.ts';
 import type { OpenApiTypes, Route } from './routes.ts';
-import { type Section, sectionsOf } from './sections.ts';
+import { type Section, routesOf, sectionsOf } from './sections.ts';
 import { WrittenParameters } from './shared-parameters.ts';
 
 export interface DocumentSources {
@@ -212,7 +212,7 @@ export class OpenApiDocuments {
   }
 
   #makeV3(section: Section): DocumentSteps {
-    return documentV3(section.routes(this.#sources.types), this.#optionsV3(section));
+    return documentV3(routesOf(section, this.#sources.types), this.#optionsV3(section));
   }
 
   *#textV3(section: Section): TextSteps {
@@ -239,7 +239,7 @@ export class OpenApiDocuments {
     const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
     const routes: Route[] = [];
     for (const section of sections) {
-      routes.push(...section.routes(types));
+      routes.push(...routesOf(section, types));
       yield;
     }
     const own = yield* documentV2(routes, { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions });

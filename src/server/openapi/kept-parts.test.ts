@@ -16,7 +16,7 @@ import { documentV3 } from './document-v3.ts';
 import { OpenApiDocuments } from './documents.ts';
 import { KeptParts } from './kept-parts.ts';
 import type { Route } from './routes.ts';
-import { sectionsOf } from './sections.ts';
+import { routesOf, sectionsOf } from './sections.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const descriptions = describedBy({ texts: ['<of a ship>'], types: { [`${META}.ObjectMeta`]: { '': 0, name: 0 } } });
@@ -127,7 +127,7 @@ class Cluster {
       v2: stringifyUnescaped(
         whole(
           documentV2(
-            sections.flatMap((section) => section.routes(types)),
+            sections.flatMap((section) => routesOf(section, types)),
             options,
           ),
         ),
@@ -135,9 +135,10 @@ class Cluster {
     };
     const servers = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
     const clientGroupVersions = knownGroupVersions.filter(({ group }) => !servers.has(group));
-    for (const { path, version, isCustom, routes } of sections) {
+    for (const section of sections) {
+      const { path, version, isCustom } = section;
       const about = { ...(version && { groupVersion: version }), ...(isCustom && { clientGroupVersions }) };
-      texts[path] = stringifyJson(whole(documentV3(routes(types), { ...options, ...about })));
+      texts[path] = stringifyJson(whole(documentV3(routesOf(section, types), { ...options, ...about })));
     }
     return texts;
   }

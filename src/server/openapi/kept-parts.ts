@@ -4,12 +4,12 @@ import type { SlicedWork } from '../../util/time-slice.ts';
 import type { DocumentPart } from './document-text.ts';
 import { PathTemplates } from './path-templates.ts';
 import type { NamedType } from './schemas.ts';
-import type { CustomPart, Section } from './sections.ts';
+import type { ResourceSection, Section } from './sections.ts';
 import type { OpenApiTypes, Route } from './routes.ts';
 
 /** Makes the part of a document that some routes are. */
 export interface PartMaker {
-  /** Of a custom resource: its routes, and types of its own, without those that they refer to. */
+  /** The routes and types of custom resources, without the types that they refer to. */
   custom(routes: readonly Route[], types?: readonly NamedType[]): SlicedWork<DocumentPart>;
   /** Of all else: built-in resources, and types that the others refer to. */
   builtIn(routes: readonly Route[], types: readonly NamedType[]): SlicedWork<DocumentPart>;
@@ -32,7 +32,7 @@ export class KeptParts {
   #byResource = new WeakMap<InstalledResource, DocumentPart>();
   #templates: PathTemplates;
   /** Of a document with custom resources, which may change often: what stays the same when they do, with what it is about. */
-  #builtIn: { about: readonly unknown[]; part: DocumentPart } | undefined;
+  #builtIn: { about: readonly unknown[]; parts: readonly DocumentPart[] } | undefined;
 
   constructor(types: OpenApiTypes, clock: Pick<MonotonicClock, 'after'> = monotonicClock) {
     this.#types = types;
@@ -43,14 +43,16 @@ export class KeptParts {
   /** Of all these sections, for one document. */
   *of(sections: readonly Section[], maker: PartMaker): SlicedWork<DocumentPart[]> {
     const custom: DocumentPart[] = [];
-    for (const part of sections.flatMap((section) => section.custom ?? [])) custom.push(yield* this.#customPart(part, maker));
+    for (const { resources } of sections) {
+      for (const each of resources) if (each.resource.isCustom) custom.push(yield* this.#customPart(each, maker));
+    }
     const outside = [...new Set(custom.flatMap((part) => part.outside))];
-    if (custom.length > 0) this.#forgetLater();
-    if (custom.length === 0 || sections.length === 1) return [yield* maker.builtIn(yield* this.#builtInRoutes(sections), outside), ...custom];
+    this.#forgetLater();
+    if (custom.length === 0 || sections.length === 1) return [...(yield* this.#builtInParts(sections, maker, outside)), ...custom];
     const builtIn = yield* this.#keptBuiltIn(sections, maker);
-    const defined = new Set(builtIn.definitions.map(([name]) => name));
+    const defined = new Set(builtIn.flatMap(({ definitions }) => definitions.map(([name]) => name)));
     const missing = outside.filter(({ name }) => !defined.has(name));
-    return [builtIn, ...(missing.length > 0 ? [yield* maker.builtIn([], missing)] : []), ...custom];
+    return [...builtIn, ...(missing.length > 0 ? [yield* maker.builtIn([], missing)] : []), ...custom];
   }
 
   /** The timer holds nothing of a server that has stopped. */
@@ -67,7 +69,7 @@ export class KeptParts {
     this.#builtIn = undefined;
   }
 
-  *#customPart({ resource, routes }: CustomPart, maker: PartMaker): SlicedWork<DocumentPart> {
+  *#customPart({ resource, routes }: ResourceSection, maker: PartMaker): SlicedWork<DocumentPart> {
     const known = this.#byResource.get(resource);
     if (known) return known;
     const part = (yield* this.#fromTemplate(resource, maker)) ?? (yield* maker.custom(routes(this.#types)));
@@ -82,21 +84,31 @@ export class KeptParts {
     return { ...operations, definitions, outside: [...operations.outside, ...outside] };
   }
 
-  *#keptBuiltIn(sections: readonly Section[], maker: PartMaker): SlicedWork<DocumentPart> {
+  *#keptBuiltIn(sections: readonly Section[], maker: PartMaker): SlicedWork<readonly DocumentPart[]> {
     const about = sections.filter(({ isCustom }) => isCustom !== true).flatMap(({ path, version }) => version ?? path);
     const known = this.#builtIn;
-    if (known?.about.length === about.length && known.about.every((each, index) => each === about[index])) return known.part;
-    const part = yield* maker.builtIn(yield* this.#builtInRoutes(sections), []);
-    this.#builtIn = { about, part };
-    return part;
+    if (known?.about.length === about.length && known.about.every((each, index) => each === about[index])) return known.parts;
+    const parts = yield* this.#builtInParts(sections, maker, []);
+    this.#builtIn = { about, parts };
+    return parts;
   }
 
-  *#builtInRoutes(sections: readonly Section[]): SlicedWork<Route[]> {
-    const all: Route[] = [];
-    for (const { routes, builtInRoutes = routes } of sections) {
-      all.push(...builtInRoutes(this.#types));
-      yield;
+  /** What is not custom, and these types. */
+  *#builtInParts(sections: readonly Section[], maker: PartMaker, outside: readonly NamedType[]): SlicedWork<DocumentPart[]> {
+    const routes: Route[] = [];
+    const types = new Set(outside);
+    const operations: DocumentPart[] = [];
+    for (const { indexRoutes, resources } of sections) {
+      routes.push(...indexRoutes(this.#types));
+      for (const each of resources) {
+        if (each.resource.isCustom) continue;
+        yield;
+        const written = yield* this.#templates.pathsOf(each.resource, maker.custom);
+        if (written === undefined) routes.push(...each.routes(this.#types));
+        else operations.push({ ...written, definitions: [] });
+        for (const type of written ? [...written.outside, ...this.#templates.typesOf(each.resource)] : []) types.add(type);
+      }
     }
-    return all;
+    return [yield* maker.builtIn(routes, [...types]), ...operations];
   }
 }

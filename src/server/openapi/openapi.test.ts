@@ -11,7 +11,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import { describedBy } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
-import { sectionsOf } from './sections.ts';
+import { routesOf, sectionsOf } from './sections.ts';
 import { runAtOnce } from '../../util/time-slice.ts';
 
 const NO_DESCRIPTIONS = describedBy({ texts: [], types: {} });
@@ -58,7 +58,7 @@ describe('OpenAPI v3 documents are those that kube-apiserver serves', () => {
   test.each(files)('%s', (path, file) => {
     const section = sections.get(path)!;
     const document = runAtOnce(
-      documentV3(section.routes(types), { release: '1.36', descriptions: NO_DESCRIPTIONS, ...(section.version && { groupVersion: section.version }) }),
+      documentV3(routesOf(section, types), { release: '1.36', descriptions: NO_DESCRIPTIONS, ...(section.version && { groupVersion: section.version }) }),
     );
     const expected = strip(JSON.parse(readFileSync(file, 'utf8')));
     const actual = strip(document);
@@ -89,7 +89,7 @@ function asV2({ allOf, oneOf, default: _none, $ref, properties, items, additiona
 const operationIds = (item: unknown): unknown[] => Object.values(item as Tree).map((operation) => (operation as Tree)['operationId']);
 
 describe('the OpenAPI v2 document', () => {
-  const routes = sectionsOf(allApiVersions()).flatMap((section) => section.routes(types));
+  const routes = sectionsOf(allApiVersions()).flatMap((section) => routesOf(section, types));
   const document = runAtOnce(documentV2(routes, { release: '1.36', descriptions: NO_DESCRIPTIONS, knownGroupVersions })) as Record<string, Tree>;
   const folder = join(CURRENT_FACTS, 'openapi-v3');
   const recorded = readdirSync(folder).map(
@@ -147,7 +147,7 @@ test('custom resources have neither protobuf, strategic merges nor watch paths, 
   const version: ApiVersion = { group: 'example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, resources: new Map([['ships', resource]]) };
   const sections = sectionsOf([version]).filter(({ path }) => path.includes('example.com'));
   expect(sections.map(({ path }) => path)).toEqual(['apis/example.com/v1']);
-  const document = runAtOnce(documentV3(sections[0]!.routes(types), { release: '1.36', descriptions: NO_DESCRIPTIONS, groupVersion: version })) as Record<
+  const document = runAtOnce(documentV3(routesOf(sections[0]!, types), { release: '1.36', descriptions: NO_DESCRIPTIONS, groupVersion: version })) as Record<
     string,
     Record<string, Tree>
   >;

@@ -38,11 +38,14 @@ const POSITIONS = new Map(KEYS.map((key, position) => [key, position]));
 /** Without what Go leaves out as empty; extensions come last, by name. */
 export function orderedSchema(schema: JsonObject): JsonObject {
   const ordered: JsonObject = {};
-  for (const key of Object.keys(schema).sort(compareKeys)) if (isWritten(key, schema[key])) ordered[key] = schema[key];
+  for (const key of sortedSchemaKeys(schema)) if (isWritten(key, schema[key])) ordered[key] = schema[key];
   return ordered;
 }
 
-function isWritten(key: string, value: Json | undefined): boolean {
+export const sortedSchemaKeys = (schema: JsonObject): string[] => Object.keys(schema).sort(compareKeys);
+
+/** Whether Go does not leave it out as empty. */
+export function isWritten(key: string, value: Json | undefined): boolean {
   if (key === 'default' || key === 'additionalProperties') return true;
   if (key === 'example') return value !== null && value !== '' && !(typeof value === 'object' && Object.keys(value).length === 0);
   return value !== '' && value !== false;

@@ -11,19 +11,22 @@ export interface Section {
   version?: ApiVersion;
   /** Whether all resources are custom ones. */
   isCustom?: boolean;
-  /** Made anew at each call: they are needed only while a document is made. */
-  routes(types: OpenApiTypes): Route[];
-  /** The custom resources among what it is about; `routes` of a version with any is `builtInRoutes` and those of each. */
-  custom?: readonly CustomPart[];
-  builtInRoutes?(types: OpenApiTypes): Route[];
+  /** Those of no resource: where it is told what there is. Made anew at each call, as all routes are: they are needed only while a document is made. */
+  indexRoutes(types: OpenApiTypes): Route[];
+  resources: readonly ResourceSection[];
 }
 
-/** What one custom resource adds to documents. */
-export interface CustomPart {
-  /** The same as long as its definition is. */
+/** What one resource adds to documents. */
+export interface ResourceSection {
+  /** Of a custom one the same as long as its definition is. */
   resource: InstalledResource;
   routes(types: OpenApiTypes): Route[];
 }
+
+export const routesOf = ({ indexRoutes, resources }: Section, types: OpenApiTypes): Route[] => [
+  ...indexRoutes(types),
+  ...resources.flatMap(({ routes }) => routes(types)),
+];
 
 const GET_VERSIONS = ['getAPIVersions', 'get available API versions'] as const;
 const GET_GROUP = ['getAPIGroup', 'get information of a group'] as const;
@@ -42,17 +45,20 @@ const GET_KEYS = [
 const FIXED: readonly Section[] = [
   {
     path: '.well-known/openid-configuration',
-    routes: () => [indexRoute('/.well-known/openid-configuration/', GET_ISSUER, { type: 'string' }, ['application/json'], [])],
+    resources: [],
+    indexRoutes: () => [indexRoute('/.well-known/openid-configuration/', GET_ISSUER, { type: 'string' }, ['application/json'], [])],
   },
-  { path: 'api', routes: ({ schemaOf }) => [indexRoute('/api/', GET_VERSIONS, schemaOf(`${META}.APIVersions`))] },
-  { path: 'apis', routes: ({ schemaOf }) => [indexRoute('/apis/', GET_VERSIONS, schemaOf(`${META}.APIGroupList`))] },
+  { path: 'api', resources: [], indexRoutes: ({ schemaOf }) => [indexRoute('/api/', GET_VERSIONS, schemaOf(`${META}.APIVersions`))] },
+  { path: 'apis', resources: [], indexRoutes: ({ schemaOf }) => [indexRoute('/apis/', GET_VERSIONS, schemaOf(`${META}.APIGroupList`))] },
   {
     path: 'openid/v1/jwks',
-    routes: () => [indexRoute('/openid/v1/jwks/', GET_KEYS, { type: 'string' }, ['application/jwk-set+json'], [])],
+    resources: [],
+    indexRoutes: () => [indexRoute('/openid/v1/jwks/', GET_KEYS, { type: 'string' }, ['application/jwk-set+json'], [])],
   },
   {
     path: 'version',
-    routes: ({ schemaOf }) => [indexRoute('/version/', GET_RELEASE, schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])],
+    resources: [],
+    indexRoutes: ({ schemaOf }) => [indexRoute('/version/', GET_RELEASE, schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])],
   },
 ];
 
@@ -66,24 +72,17 @@ const hasBuiltIn = ({ resources }: ApiVersion): boolean => [...resources.values(
 
 const groupSection = (group: string): Section => ({
   path: `apis/${group}`,
-  routes: ({ schemaOf }) => [indexRoute(`/apis/${group}/`, GET_GROUP, schemaOf(`${META}.APIGroup`))],
+  resources: [],
+  indexRoutes: ({ schemaOf }) => [indexRoute(`/apis/${group}/`, GET_GROUP, schemaOf(`${META}.APIGroup`))],
 });
 
-function versionSection(version: ApiVersion): Section {
-  const resources = [...version.resources.values()];
-  const custom = resources.filter(({ isCustom }) => isCustom);
-  const routesOf = (resource: InstalledResource, types: OpenApiTypes): Route[] => new ResourceRoutes(version, resource, types).all();
-  const builtInRoutes = (types: OpenApiTypes): Route[] =>
-    hasBuiltIn(version) ? [indexOf(version, types), ...resources.filter(({ isCustom }) => !isCustom).flatMap((resource) => routesOf(resource, types))] : [];
-  return {
-    path: rootPathOf(version.group, version.version).slice(1),
-    version,
-    isCustom: !hasBuiltIn(version),
-    routes: (types) => [...builtInRoutes(types), ...custom.flatMap((resource) => routesOf(resource, types))],
-    custom: custom.map((resource) => ({ resource, routes: (types) => routesOf(resource, types) })),
-    builtInRoutes,
-  };
-}
+const versionSection = (version: ApiVersion): Section => ({
+  path: rootPathOf(version.group, version.version).slice(1),
+  version,
+  isCustom: !hasBuiltIn(version),
+  indexRoutes: (types) => (hasBuiltIn(version) ? [indexOf(version, types)] : []),
+  resources: [...version.resources.values()].map((resource) => ({ resource, routes: (types) => new ResourceRoutes(version, resource, types).all() })),
+});
 
 /** Every group-version of built-in resources has one (apiserver/pkg/endpoints/installer.go). */
 const indexOf = ({ group, version }: ApiVersion, types: OpenApiTypes): Route =>
