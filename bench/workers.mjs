@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const OBJECTS = 10_000;
-const ROUNDS = 5;
+const ROUNDS = 9;
 const WORKERS = 2;
 const LISTERS = 4;
 const P99_LIMIT_MS = 5;
@@ -11,7 +11,7 @@ const WARM_UP_CREATES = 15_000;
 const WARM_UP_GETS = 10_000;
 const WARM_UP_LISTS = 12;
 
-/** Each with how much more all processes together may take than one. */
+/** Each with how much more all processes together may take than one: of the rounds, the middle, as the machine's speed may change from one to the next. */
 const OPERATIONS = [
   { what: 'GET', limit: 1.25, measure: (kit) => kit.get({ path: `${COLLECTION}/made-0`, version: 1, count: 10_000, inFlight: 64 }) },
   { what: 'LIST of 10,000', limit: 1.25, measure: (kit) => kit.get({ path: COLLECTION, version: 1, count: 24, inFlight: 2 }) },
@@ -69,11 +69,13 @@ async function warm(kit, processes) {
 async function byTurns(kits, measure) {
   const figures = kits.map(() => []);
   for (let round = 0; round < ROUNDS; round++) for (const [i, kit] of kits.entries()) figures[i].push(await measure(kit, round));
-  return figures.map(middle);
+  return figures;
 }
 
 function recordRatio(record, what, limit, [alone, several]) {
-  record(what, several / alone, '×', limit, `${alone.toFixed(1)} µs, ${several.toFixed(1)} µs`);
+  const ratios = several.map((us, round) => us / alone[round]);
+  const shown = ratios.toSorted((a, b) => a - b).map((ratio) => ratio.toFixed(2));
+  record(what, middle(ratios), '×', limit, `${middle(alone).toFixed(1)} µs, ${middle(several).toFixed(1)} µs; rounds ${shown.at(0)} to ${shown.at(-1)}`);
 }
 
 /** Four clients list without pause, each on a connection of its own, while another asks for one object. */

@@ -15,7 +15,7 @@ export interface RunningRequest {
 }
 
 /** Names a request by what a client would send to repeat it: its user, method, target and body, as far as they are known by now. Tells nothing of them. */
-export const fingerprintOf = ({ user, exchange, bodyHash }: Pick<IncomingRequest, 'user' | 'exchange' | 'bodyHash'>): string =>
-  hashOf(JSON.stringify([user.name, exchange.method, exchange.target, bodyHash]));
+export const fingerprintOf = ({ user, exchange, knownBody }: Pick<IncomingRequest, 'user' | 'exchange' | 'knownBody'>): string =>
+  hashOf(JSON.stringify([user.name, exchange.method, exchange.target, knownBody === undefined ? '' : hashOf(knownBody)]));
 
-export const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');

@@ -71,8 +71,8 @@ export class IncomingRequest implements ServerRequest {
   /** When it was over, in the clock of performance.now(); for those who are told that it is. */
   finishedAtMs = 0;
   errorMessage = '';
-  /** Of the body, once it is read, where a supervisor wants requests to be known again. */
-  bodyHash = '';
+  /** The body, once it is read, where a supervisor wants requests to be known again. */
+  knownBody: Buffer | undefined = undefined;
   /** When the filter that has the request now got it: the end of the one before. */
   filterStartMs = 0;
   /** Among those whose handler is at work, and that have a deadline. */

@@ -1,10 +1,10 @@
 import { badRequest } from '../../api/errors.ts';
-import { fingerprintOf, hashOf } from '../running-request.ts';
+import { fingerprintOf } from '../running-request.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';
 
 export interface RefusedRequests {
-  /** Before anything is known of who sends it: makes bodies known by their hash. */
+  /** Before anything is known of who sends it: has the body kept for its fingerprint. */
   inFront: Filter;
   /** Once the user is known. */
   ofUser: Filter;
@@ -20,7 +20,7 @@ export function withRefusedRequests(fingerprints: readonly string[]): RefusedReq
   return {
     inFront: (next) => (request) => {
       request.exchange.onBody = (bytes) => {
-        request.bodyHash = hashOf(bytes);
+        request.knownBody = bytes;
         check(request);
       };
       check(request);

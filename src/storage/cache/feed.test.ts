@@ -92,6 +92,33 @@ describe('feed of an engine with other writers', () => {
     expect(engine.readings - before).toBe(2);
   });
 
+  test('catches up with a revision that is known without a question: those who come meanwhile wait together', async () => {
+    let newest = 0;
+    const told = new CacheFeed(engine, { clock, readRevision: () => newest });
+    const follower = openCache(told, PREFIX);
+    await follower.ready;
+    expect(told.catchUp()).toBeUndefined();
+    newest = await engine.commit({ type: 'put', key: `${PREFIX}a`, value, expected: 0 });
+    const first = told.catchUp();
+    expect(first).toBeInstanceOf(Promise);
+    expect(told.catchUp()).toBe(first);
+    engine.deliver();
+    await first;
+    expect(follower.get(`${PREFIX}a`)).toBeDefined();
+    expect(told.catchUp()).toBeUndefined();
+    // Who comes after one was refused waits for himself.
+    newest += 10;
+    const refused = told.catchUp();
+    clock.pass(3_000);
+    await expect(refused).rejects.toMatchObject({ message: expect.stringMatching('Too large resource version') as string });
+    const second = told.catchUp();
+    expect(second).not.toBe(refused);
+    engine.progress(newest);
+    await second;
+    follower.close();
+    told.close();
+  });
+
   test('waitFor ends when the revision is reached, by a change or by progress, and fails after three seconds', async () => {
     const revision = await put('a');
     const reached = cache.waitFor(revision)!;

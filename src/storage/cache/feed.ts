@@ -64,6 +64,7 @@ export class CacheFeed {
   #isReloading = false;
   #reading: Promise<unknown> = Promise.resolve();
   #nextFreshening: Promise<void> | undefined;
+  #catchingUp: { revision: number; done: Promise<void> } | undefined;
   #progressTimer: Timer | undefined;
   #isClosed = false;
 
@@ -113,9 +114,22 @@ export class CacheFeed {
   /** Resolves when the caches have everything that was acknowledged by now. */
   catchUp(): Promise<void> | undefined {
     if (this.engine.isSingleWriter) return undefined;
-    if (this.#readRevision !== undefined) return this.waitFor(this.#readRevision());
+    if (this.#readRevision !== undefined) return this.#catchUpWith(this.#readRevision());
     // A reading under way may have been answered before this call; all who come meanwhile share the next.
     return (this.#nextFreshening ??= this.#freshenNext());
+  }
+
+  /** Where others write, most requests find the caches a moment behind: all that come meanwhile wait for the same. */
+  #catchUpWith(revision: number): Promise<void> | undefined {
+    if (revision <= this.#revision) return undefined;
+    if (this.#catchingUp?.revision === revision) return this.#catchingUp.done;
+    const catchingUp = { revision, done: this.waitFor(revision)! };
+    this.#catchingUp = catchingUp;
+    const forget = (): void => {
+      if (this.#catchingUp === catchingUp) this.#catchingUp = undefined;
+    };
+    catchingUp.done.then(forget, forget);
+    return catchingUp.done;
   }
 
   /** See ObjectCache.waitFor. */
