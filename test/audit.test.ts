@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Server, createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createAuthority, signCertificate } from '../src/serving/certificates/create.ts';
+import { startAuditReceiver } from './support/audit-receiver.ts';
 import { CommandProcess, startServer, temporaryFolder } from './support/server.ts';
 
 const NAMESPACED = '/api/v1/namespaces/default';
@@ -41,50 +39,24 @@ const eventsIn = (path: string): Event[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Event);
 
-const authority = createAuthority({ commonName: 'audit-ca' });
-const servers: Server[] = [];
+const closers: (() => void)[] = [];
 afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
+  for (const close of closers) close();
 });
 
-/** Takes events over TLS; `answer` says with which code, and may be late. */
+/** Takes events; `answer` says with which code, and may be late. */
 async function startReceiver(answer: (call: number) => number | Promise<number> = () => 200) {
-  const { certPem, keyPem } = signCertificate(authority, { commonName: 'localhost', usages: ['server'], hosts: ['localhost'], ips: ['127.0.0.1'] });
   const events: Event[] = [];
   const headers: (string | undefined)[] = [];
   let calls = 0;
-  const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
-    const chunks: Buffer[] = [];
-    headers.push(request.headers.authorization);
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const code = await answer(calls++);
-      if (code === 200) events.push(...(JSON.parse(Buffer.concat(chunks).toString()) as { items: Event[] }).items);
-      response.writeHead(code).end();
-    });
+  const { kubeconfig, close } = await startAuditReceiver(async (body, { authorization }) => {
+    headers.push(authorization);
+    const code = await answer(calls++);
+    if (code === 200) events.push(...(JSON.parse(body.toString()) as { items: Event[] }).items);
+    return code;
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return { events, headers, kubeconfig: writeKubeconfig((server.address() as AddressInfo).port) };
-}
-
-function writeKubeconfig(port: number): string {
-  const path = join(temporaryFolder(), 'webhook.kubeconfig');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'a', user: 'u' } }],
-    clusters: [
-      { name: 'a', cluster: { server: `https://127.0.0.1:${port}/events`, 'certificate-authority-data': Buffer.from(authority.certPem).toString('base64') } },
-    ],
-    users: [{ name: 'u', user: { token: 'webhook-token' } }],
-  };
-  writeFileSync(path, JSON.stringify(config));
-  return path;
+  closers.push(close);
+  return { events, headers, kubeconfig };
 }
 
 const configMap = (name: string): object => ({ metadata: { name }, data: { key: 'value' } });

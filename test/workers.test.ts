@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ApiClient } from './support/api-client.ts';
+import type { ApiClient, TestList } from './support/api-client.ts';
 import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
 import { workerPids } from './support/workers.ts';
 
@@ -142,6 +142,36 @@ describe('workers', { timeout: 120_000 }, () => {
       .map((line) => JSON.parse(line) as { verb: string; objectRef: { name: string } });
     const created = events.filter(({ verb }) => verb === 'create').map(({ objectRef }) => objectRef.name);
     expect(created.toSorted()).toEqual(clients.map((_, index) => `audited-${index}`));
+  });
+
+  test('have answers of any length in it, and outlive those that it has no room for', async () => {
+    const folder = temporaryFolder();
+    const policy = join(folder, 'policy.yaml');
+    writeFileSync(policy, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: RequestResponse, users: [bob] }]\n');
+    const log = join(folder, 'audit.log');
+    const server = await startWorkers(`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, '--audit-log-maxsize=2');
+    const [admin, bob] = [server.client(), server.client('bob')];
+    await admin.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: 'bob' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'User', name: 'bob' }],
+    });
+    const data = { a: 'ä'.repeat(400_000) };
+    const listed: TestList[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      await admin.create(CONFIG_MAPS, { metadata: { name }, data });
+      listed.push(await bob.get<TestList>(CONFIG_MAPS));
+    }
+    const errors = await metricsOf(server, 'apiserver_audit_error_total');
+    expect(total(errors)).toBe(1);
+    expect(await server.stop()).toEqual(CLEAN_EXIT);
+    const answers = readdirSync(folder)
+      .filter((name) => name.startsWith('audit'))
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
+      .map((line) => (JSON.parse(line) as { responseObject?: TestList }).responseObject)
+      .filter((answer) => answer !== undefined)
+      .toSorted((a, b) => a.items.length - b.items.length);
+    expect(answers.map(({ items }) => items)).toEqual(listed.slice(0, 2).map(({ items }) => items));
   });
 
   test('leave a store that one process goes on with', async () => {

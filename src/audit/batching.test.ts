@@ -8,6 +8,9 @@ import { truncating } from './truncating.ts';
 
 const event = (id: number) => testEvent({ auditId: String(id) });
 const events = (count: number) => Array.from({ length: count }, (_, id) => event(id));
+const MEBIBYTE = Buffer.alloc(1024 * 1024);
+/** With an answer of that length. */
+const holding = (id: number, mebibytes: number) => testEvent({ auditId: String(id), responseObject: Array.from({ length: mebibytes }, () => MEBIBYTE) });
 const idsOf = (backend: TestBackend): string[][] => backend.batches.map((batch) => batch.map(({ auditId }) => auditId));
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
@@ -73,6 +76,27 @@ describe('batches', () => {
     expect(observer.errors).toEqual([{ plugin: 'buffered', error: 'audit buffer queue blocked', ids: ['4', '5'] }]);
     await batching.close();
     expect(backend.events).toHaveLength(4);
+  });
+  it('have ten megabytes of objects at most, unless one alone has more', async () => {
+    const { backend, batching } = newBatching();
+    for (const [id, mebibytes] of [6, 6, 12, 1, 1].entries()) batching.process([holding(id, mebibytes)]);
+    await batching.close();
+    expect(idsOf(backend)).toEqual([['0'], ['1'], ['2'], ['3', '4']]);
+  });
+  it('hold 256 megabytes of objects at most, those on their way among them', async () => {
+    const answers: ((isStored: boolean) => void)[] = [];
+    const { backend, observer, batching } = newBatching({ maxBatchSize: 1 }, () => new Promise((resolve) => void answers.push(resolve)));
+    batching.process([holding(0, 200)]);
+    await turn();
+    batching.process([holding(1, 50), holding(2, 50), holding(3, 6)]);
+    expect(observer.errors).toEqual([{ plugin: 'buffered', error: 'audit buffer queue blocked', ids: ['2'] }]);
+    await turn();
+    for (const answer of answers.splice(0)) answer(true);
+    await turn();
+    batching.process([holding(4, 256)]);
+    backend.answer = () => true;
+    await batching.close();
+    expect(idsOf(backend)).toEqual([['0'], ['1'], ['3'], ['4']]);
   });
   it('are on their way in no greater number than allowed', async () => {
     const answers: ((isStored: boolean) => void)[] = [];

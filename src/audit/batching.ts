@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenBucket } from '../util/token-bucket.ts';
 import type { AuditBackend, AuditObserver } from './backend.ts';
-import type { AuditEvent } from './event.ts';
+import { type AuditEvent, objectBytesOf } from './event.ts';
 
 export interface BatchOptions {
   /** Events that may wait; more are lost. */
@@ -17,10 +17,15 @@ export interface BatchOptions {
 
 const BATCHES_A_TURN = 50;
 
+/** So much of requests' and answers' objects may wait, or be on its way. Upstream counts events alone, and runs out of memory where they are lists. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** A batch with more of them leaves alone (upstream's own default, where it splits batches: --audit-webhook-truncate-max-batch-size). */
+const MAX_BATCH_BYTES = 10 * 1024 * 1024;
+
 /**
  * Requests do not wait for their events, which go in batches (apiserver/plugin/pkg/audit/buffered).
  *
- *     process → [queue ≤ bufferSize] → a batch when full, or old → throttle → ≤ maxInFlight on their way → backend
+ *     process → [queue ≤ bufferSize, ≤ MAX_HELD_BYTES] → a batch when full, or old → throttle → ≤ maxInFlight on their way → backend
  */
 export class BatchingBackend implements AuditBackend {
   readonly #backend: AuditBackend;
@@ -30,6 +35,8 @@ export class BatchingBackend implements AuditBackend {
   readonly #sleep: (durationMs: number) => Promise<void>;
   readonly #inFlight = new Set<Promise<unknown>>();
   #queue: AuditEvent[] = [];
+  /** Of the objects of events that wait or are on their way. */
+  #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   /** What waits in the queue is old enough to leave, be it a whole batch or not. */
   #isDue = false;
@@ -45,10 +52,17 @@ export class BatchingBackend implements AuditBackend {
   }
 
   process(events: readonly AuditEvent[]): boolean {
-    const room = this.#isClosed ? 0 : this.#options.bufferSize - this.#queue.length;
-    this.#queue.push(...events.slice(0, room));
-    if (events.length > room) this.#observer.onError('buffered', this.#isClosed ? 'audit backend shut down' : 'audit buffer queue blocked', events.slice(room));
+    const lost = events.filter((event) => !this.#take(event));
+    if (lost.length > 0) this.#observer.onError('buffered', this.#isClosed ? 'audit backend shut down' : 'audit buffer queue blocked', lost);
     this.#schedule();
+    return true;
+  }
+
+  #take(event: AuditEvent): boolean {
+    const heldBytes = this.#heldBytes + objectBytesOf(event);
+    if (this.#isClosed || this.#queue.length >= this.#options.bufferSize || heldBytes > MAX_HELD_BYTES) return false;
+    this.#heldBytes = heldBytes;
+    this.#queue.push(event);
     return true;
   }
 
@@ -89,16 +103,33 @@ export class BatchingBackend implements AuditBackend {
       if (this.#inFlight.size >= maxInFlight) await Promise.race(this.#inFlight);
       const waitMs = this.#throttle?.take(performance.now()) ?? 0;
       if (waitMs > 0) await this.#sleep(waitMs);
-      const batch = this.#queue.splice(0, maxBatchSize);
+      const batch = this.#queue.splice(0, this.#batchSize());
       if (this.#queue.length === 0 && !this.#isClosed) this.#isDue = false;
       this.#hand(batch);
     }
   }
 
+  /** How many of those that wait leave together. */
+  #batchSize(): number {
+    let count = 0;
+    for (let bytes = 0; count < Math.min(this.#options.maxBatchSize, this.#queue.length); count++) {
+      bytes += objectBytesOf(this.#queue[count]!);
+      if (count > 0 && bytes > MAX_BATCH_BYTES) break;
+    }
+    return count;
+  }
+
   #hand(batch: AuditEvent[]): void {
     const stored = this.#backend.process(batch);
-    if (!(stored instanceof Promise)) return;
-    const done = stored.finally(() => this.#inFlight.delete(done));
+    if (!(stored instanceof Promise)) return this.#forget(batch);
+    const done = stored.finally(() => {
+      this.#inFlight.delete(done);
+      this.#forget(batch);
+    });
     this.#inFlight.add(done);
+  }
+
+  #forget(batch: readonly AuditEvent[]): void {
+    for (const event of batch) this.#heldBytes -= objectBytesOf(event);
   }
 }

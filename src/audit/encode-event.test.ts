@@ -1,11 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Exchange } from '../serving/exchange.ts';
-import { encodeEvent, encodeEventList, lineAsText } from './encode-event.ts';
+import { type LogLine, encodeEvent, encodeEventList } from './encode-event.ts';
+import type { AuditEvent } from './event.ts';
 import { legacyLine } from './legacy-line.ts';
 import { MicroClock } from './micro-clock.ts';
 import { patchAsJson, withoutManagedFields, withoutManagedFieldsOf } from './objects.ts';
 import { sourceIps } from './source-ips.ts';
 import { testEvent } from './testing.ts';
+
+const textOf = (line: LogLine): string => (typeof line === 'string' ? line : Buffer.concat(line).toString());
 
 const FULL = testEvent({
   level: 'RequestResponse',
@@ -16,7 +19,7 @@ const FULL = testEvent({
   objectRef: { resource: 'pods', namespace: 'n', name: 'p', uid: 'x', apiGroup: '', apiVersion: 'v1', resourceVersion: '7', subresource: '' },
   responseStatus: { status: 'Failure', message: 'no', reason: 'NotFound', details: { name: 'p', kind: 'pods' }, code: 404 },
   requestObject: '{"a":1}',
-  responseObject: Buffer.from('{"b":"ä"}'),
+  responseObject: [Buffer.from('{"b":"ä"}')],
   annotations: new Map([
     ['z', '1'],
     ['a', '2'],
@@ -42,7 +45,7 @@ describe('an event as JSON', () => {
   });
   it('leaves out what is empty', () => {
     const event = testEvent({ user: undefined, sourceIps: [], userAgent: '' });
-    expect(Object.keys(JSON.parse(lineAsText(encodeEvent(event))) as object)).toEqual([
+    expect(Object.keys(JSON.parse(textOf(encodeEvent(event))) as object)).toEqual([
       'kind',
       'apiVersion',
       'level',
@@ -56,21 +59,26 @@ describe('an event as JSON', () => {
     ]);
   });
   it('has the bytes of a long answer as they are', () => {
-    const responseObject = Buffer.from(JSON.stringify({ b: 'ä'.repeat(64 * 1024) }));
-    const text = lineAsText(encodeEvent({ ...FULL, responseObject, encoded: undefined }));
-    expect(text).toBe(lineAsText(encodeEvent({ ...FULL, encoded: undefined })).replace('{"b":"ä"}', responseObject.toString()));
+    const bytes = Buffer.from(JSON.stringify({ b: 'ä'.repeat(64 * 1024) }));
+    // In the middle of a character.
+    const responseObject = [bytes.subarray(0, 99), bytes.subarray(99)];
+    const text = textOf(encodeEvent({ ...FULL, responseObject, encoded: undefined }));
+    expect(text).toBe(textOf(encodeEvent({ ...FULL, encoded: undefined })).replace('{"b":"ä"}', bytes.toString()));
   });
-  it('is an item of a list without its type', () => {
-    const list = JSON.parse(encodeEventList([FULL, testEvent()])) as { kind: string; items: Record<string, unknown>[] };
+  it('is an item of a list without its type', async () => {
+    const long = testEvent({ responseObject: [Buffer.from('{"c":"'), Buffer.from('d'.repeat(64 * 1024)), Buffer.from('"}')] });
+    const list = JSON.parse(textOf(await encodeEventList([FULL, long, testEvent()]))) as { kind: string; items: Record<string, unknown>[] };
     expect(list).toMatchObject({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {} });
-    const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(lineAsText(encodeEvent(FULL))) as Record<string, unknown>;
-    expect(list.items[0]).toEqual(fields);
-    expect(list.items).toHaveLength(2);
+    const fieldsOf = (event: AuditEvent): Record<string, unknown> => {
+      const { kind: _kind, apiVersion: _apiVersion, ...fields } = JSON.parse(textOf(encodeEvent(event))) as Record<string, unknown>;
+      return fields;
+    };
+    expect(list.items).toEqual([FULL, long, testEvent()].map(fieldsOf));
   });
   test.each(['\u0000', '"', '\\', '\u2028', '</script>', 'naïve', '\ud800'])('survives %j', (text) => {
-    expect(
-      (JSON.parse(lineAsText(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) })))) as { requestURI: string }).requestURI,
-    ).toBe(text);
+    expect((JSON.parse(textOf(encodeEvent(testEvent({ requestUri: text, annotations: new Map([[text, text]]) })))) as { requestURI: string }).requestURI).toBe(
+      text,
+    );
   });
 });
 
@@ -114,11 +122,18 @@ test('managed fields are left out of objects, lists and tables', () => {
   const bare = { kind: 'Pod', metadata: { name: 'p' } };
   expect(withoutManagedFields(object)).toEqual(bare);
   expect(object.metadata.managedFields).toHaveLength(1);
-  expect(JSON.parse(withoutManagedFieldsOf(Buffer.from(JSON.stringify({ items: [object, object] }))).toString())).toEqual({ items: [bare, bare] });
   expect(withoutManagedFields({ kind: 'Table', rows: [{ cells: ['p'], object }, { cells: [] }] })).toEqual({
     kind: 'Table',
     rows: [{ cells: ['p'], object: bare }, { cells: [] }],
   });
+});
+
+test.each([1, 2, 10_000])('managed fields are left out of an encoded list of %i objects', async (count) => {
+  const list = (item: object): string =>
+    JSON.stringify({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: Array.from({ length: count }, () => item), empty: [] });
+  const bytes = Buffer.from(list({ kind: 'Pod', metadata: { name: 'ä', managedFields: [{}] } }));
+  const shown = await withoutManagedFieldsOf([bytes.subarray(0, 70), bytes.subarray(70)]);
+  expect(Buffer.concat(shown).toString()).toBe(list({ kind: 'Pod', metadata: { name: 'ä' } }));
 });
 
 test.each([

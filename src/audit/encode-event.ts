@@ -1,6 +1,7 @@
 import { stringifyJson } from '../encoding/json.ts';
 import type { User } from '../api/user.ts';
-import type { AuditEvent, EventStatus, ObjectReference } from './event.ts';
+import { TimeSlice } from '../util/time-slice.ts';
+import { type AuditEvent, type EventStatus, type ObjectReference, bytesOf } from './event.ts';
 
 const EVENT_HEAD = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",';
 const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
@@ -14,25 +15,45 @@ export type LogLine = string | readonly Buffer[];
 /** As Go's encoder writes an Event. */
 export function encodeEvent(event: AuditEvent): LogLine {
   const { responseObject } = event;
-  if (responseObject === undefined || responseObject.length < LONG_BYTES) return `${EVENT_HEAD}${membersOf(event)}}\n`;
-  return [Buffer.from(`${EVENT_HEAD}${membersBefore(event)},"responseObject":`), responseObject, Buffer.from(`${membersBehind(event)}}\n`)];
+  if (!isLong(responseObject)) return `${EVENT_HEAD}${membersOf(event)}}\n`;
+  return [Buffer.from(`${EVENT_HEAD}${membersBefore(event)},"responseObject":`), ...responseObject, Buffer.from(`${membersBehind(event)}}\n`)];
 }
 
-/** The body that webhooks are sent. */
-export const encodeEventList = (events: readonly AuditEvent[]): string => `${LIST_HEAD}${events.map((event) => `{${membersOf(event)}}`).join(',')}]}\n`;
+const isLong = (object: readonly Buffer[] | undefined): object is readonly Buffer[] => object !== undefined && bytesOf(object) >= LONG_BYTES;
+
+/** The body that webhooks are sent, in pieces, made in slices: hundreds of events may be in it, with answers of ten megabytes. */
+export async function encodeEventList(events: readonly AuditEvent[]): Promise<readonly Buffer[]> {
+  const slice = new TimeSlice();
+  const pieces: Buffer[] = [];
+  let text = LIST_HEAD;
+  for (const [index, event] of events.entries()) {
+    if (index > 0) text += ',';
+    const { responseObject } = event;
+    if (isLong(responseObject)) {
+      pieces.push(Buffer.from(`${text}{${membersBefore(event)},"responseObject":`), ...responseObject);
+      text = `${membersBehind(event)}}`;
+    } else text += `{${membersOf(event)}}`;
+    if (text.length >= LONG_BYTES) {
+      pieces.push(Buffer.from(text));
+      text = '';
+    }
+    if (slice.isSpent) await slice.next();
+  }
+  pieces.push(Buffer.from(`${text}]}\n`));
+  return pieces;
+}
 
 export function encodedSizeBytes(event: AuditEvent): number {
   const line = encodeEvent(event);
-  return typeof line === 'string' ? Buffer.byteLength(line) : line.reduce((sizeBytes, piece) => sizeBytes + piece.length, 0);
+  return typeof line === 'string' ? Buffer.byteLength(line) : bytesOf(line);
 }
-
-export const lineAsText = (line: LogLine): string => (typeof line === 'string' ? line : Buffer.concat(line).toString());
 
 const membersOf = (event: AuditEvent): string => (event.encoded ??= writeMembers(event));
 
 function writeMembers(event: AuditEvent): string {
   const { responseObject } = event;
-  return membersBefore(event) + (responseObject === undefined ? '' : `,"responseObject":${responseObject.toString()}`) + membersBehind(event);
+  const response = responseObject === undefined ? '' : `,"responseObject":${Buffer.concat(responseObject).toString()}`;
+  return membersBefore(event) + response + membersBehind(event);
 }
 
 /** In the order of upstream's struct. Written piece by piece, since most of it is the same for all events of a request or a user. */

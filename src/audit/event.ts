@@ -52,8 +52,8 @@ export interface AuditEvent {
   readonly responseStatus: EventStatus | undefined;
   /** JSON. */
   readonly requestObject: string | undefined;
-  /** JSON. */
-  readonly responseObject: Buffer | undefined;
+  /** JSON, in pieces: a list may have ten megabytes, which nobody makes one buffer of. */
+  readonly responseObject: readonly Buffer[] | undefined;
   /** As meta/v1 MicroTime is written. */
   readonly receivedAt: string;
   readonly stageAt: string;
@@ -61,3 +61,8 @@ export interface AuditEvent {
   /** Where the encoder keeps what it made: its size, the log and the webhook each ask for it. A map beside it would cost more than the encoding. */
   encoded: string | undefined;
 }
+
+/** What the objects of an event take, which is nearly all of a large one. */
+export const objectBytesOf = ({ requestObject, responseObject }: AuditEvent): number => (requestObject?.length ?? 0) + bytesOf(responseObject ?? []);
+
+export const bytesOf = (pieces: readonly Buffer[]): number => pieces.reduce((bytes, piece) => bytes + piece.length, 0);

@@ -47,7 +47,7 @@ export class RecordedRequest implements RequestAudit {
   #objectRef: ObjectReference | undefined;
   #responseStatus: EventStatus | undefined;
   #requestObject: string | undefined;
-  #responseObject: Buffer | undefined;
+  #responseObject: readonly Buffer[] | undefined;
   #isOver = false;
 
   constructor({ request, user, decision, ...parts }: RecordParts) {
@@ -112,10 +112,11 @@ export class RecordedRequest implements RequestAudit {
     return isAtLeast(this.#decision.level, 'RequestResponse');
   }
 
-  responseObject(json: () => Buffer): void {
+  responseObject(json: readonly Buffer[]): Promise<void> | void {
     if (!this.keepsResponse) return;
-    const bytes = json();
-    this.#responseObject = this.#decision.omitManagedFields ? withoutManagedFieldsOf(bytes) : bytes;
+    const shown = this.#decision.omitManagedFields ? withoutManagedFieldsOf(json) : json;
+    if (shown instanceof Promise) return shown.then((pieces) => void (this.#responseObject = pieces));
+    this.#responseObject = shown;
   }
 
   answering(code: number, isWhole: boolean): void | Promise<void> {

@@ -78,6 +78,23 @@ describe('a log file', () => {
   it('takes no line that is longer than a file', () => {
     expect(() => open().write('y'.repeat(21))).toThrow('write length 21 exceeds maximum file size 20');
   });
+  it('has long lines whole, and in their order, with what comes while they are written', async () => {
+    const long = Array.from({ length: 20 }, (_, piece) => Buffer.from(String(piece % 10).repeat(10_000)));
+    const file = open({ maxBytes: 410_000 });
+    const written = [file.write([...long, Buffer.from('\n')]), file.write(LINE), file.write([...long, Buffer.from('\n')]), file.write(LINE)];
+    await Promise.all(written);
+    expect(file.write(LINE)).toBeUndefined();
+    await file.close();
+    expect(content('audit.log')).toBe(`${`${Buffer.concat(long).toString()}\n${LINE}`.repeat(2)}${LINE}`);
+  });
+  it('goes on after a long line that could not be written', async () => {
+    const file = open({ maxBytes: Infinity }, '/dev/full');
+    const long = 'x'.repeat(100_000);
+    await expect(Promise.allSettled([file.write(long), file.write(LINE), file.write(long)])).resolves.toMatchObject(
+      [1, 2, 3].map(() => ({ reason: { code: 'ENOSPC' } })),
+    );
+    await file.close();
+  });
   it('keeps so many of those put aside', async () => {
     writeFileSync(join(folder, 'audit-yesterday.log'), 'not ours');
     writeFileSync(join(folder, 'other-2020-01-02T03-04-05.678.log'), 'not ours');
@@ -130,6 +147,13 @@ describe('the log backend', () => {
         .split('\n')
         .map((line) => / id="([^"]+)"/.exec(line)?.[1]),
     ).toEqual(['id-1', 'id-2']);
+  });
+  it('answers when a long line is written', async () => {
+    const backend = logBackend(openLog(join(folder, 'long'), NEVER), 'json', new TestObserver());
+    const stored = backend.process([testEvent({ responseObject: [Buffer.from(JSON.stringify('x'.repeat(100_000)))] })]);
+    expect(await stored).toBe(true);
+    expect((JSON.parse(content('long')) as { responseObject: string }).responseObject).toHaveLength(100_000);
+    await backend.close();
   });
   it('counts what it cannot write, and goes on', async () => {
     const observer = new TestObserver();

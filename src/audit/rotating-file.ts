@@ -1,9 +1,12 @@
-import { chownSync, closeSync, createReadStream, createWriteStream, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { chownSync, closeSync, createReadStream, createWriteStream, existsSync, mkdirSync, openSync, renameSync, statSync, write, writeSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import type { LogLine } from './encode-event.ts';
+import { bytesOf } from './event.ts';
+import { LineQueue } from './line-queue.ts';
 
 export interface RotationOptions {
   /** Past this the file is put aside, and a new one begun. Infinity: never. */
@@ -16,6 +19,11 @@ export interface RotationOptions {
   compresses: boolean;
   now?: () => Date;
 }
+
+/** Longer lines are written off the thread: the system may take its time for ten megabytes, or wait for the disk. */
+const LONG_BYTES = 64 * 1024;
+
+const writeOffThread = promisify(write);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const GZIP_SUFFIX = '.gz';
@@ -37,6 +45,7 @@ export class RotatingFile {
   readonly #now: () => Date;
   #descriptor: number | undefined;
   #sizeBytes = 0;
+  readonly #queue = new LineQueue();
   #tidying = Promise.resolve();
 
   /** Throws where the file cannot be made: what cannot be audited should not be served. */
@@ -48,15 +57,18 @@ export class RotatingFile {
     closeSync(openSync(path, 'a', 0o600));
   }
 
-  /** Throws what the file system says, or that the line is longer than a file may be. */
-  write(line: LogLine): void {
+  /** Throws, or rejects with, what the file system says, or that the line is longer than a file may be. */
+  write(line: LogLine): Promise<void> | void {
     const pieces = typeof line === 'string' ? [Buffer.from(line)] : line;
-    const lineBytes = pieces.reduce((sizeBytes, { length }) => sizeBytes + length, 0);
+    const lineBytes = bytesOf(pieces);
     const { maxBytes } = this.#options;
     if (lineBytes > maxBytes) throw new Error(`write length ${lineBytes} exceeds maximum file size ${maxBytes}`);
-    if (this.#descriptor === undefined) this.#open(lineBytes);
-    else if (this.#sizeBytes + lineBytes > maxBytes) this.#rotate();
-    for (const piece of pieces) this.#append(piece);
+    return this.#queue.add(() => {
+      if (this.#descriptor === undefined) this.#open(lineBytes);
+      else if (this.#sizeBytes + lineBytes > maxBytes) this.#rotate();
+      if (lineBytes > LONG_BYTES) return this.#appendLong(pieces);
+      for (const piece of pieces) this.#append(piece);
+    });
   }
 
   #append(bytes: Buffer): void {
@@ -67,8 +79,19 @@ export class RotatingFile {
     }
   }
 
+  async #appendLong(pieces: readonly Buffer[]): Promise<void> {
+    for (const bytes of pieces) {
+      for (let at = 0; at < bytes.length;) {
+        const { bytesWritten } = await writeOffThread(this.#descriptor!, bytes, at);
+        at += bytesWritten;
+        this.#sizeBytes += bytesWritten;
+      }
+    }
+  }
+
   /** Resolves when old files are compressed and removed, too. */
   async close(): Promise<void> {
+    await this.#queue.drain();
     this.#closeFile();
     await this.#tidying;
   }

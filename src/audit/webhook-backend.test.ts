@@ -53,6 +53,15 @@ describe('the webhook', () => {
     await backend.close();
     expect(lists).toMatchObject([{ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', items: [{ auditID: 'id-1' }, { auditID: 'id-2' }] }]);
   });
+  it('gets long answers whole, at each try', async () => {
+    const { url, lists } = await receiver(500);
+    const { backend } = newBackend(url);
+    const data = 'ä'.repeat(1024 * 1024);
+    const responseObject = ['{"data":"', data, data, '"}'].map((text) => Buffer.from(text));
+    expect(await backend.process([testEvent(), testEvent({ responseObject })])).toBe(true);
+    expect(lists).toHaveLength(2);
+    for (const { items } of lists) expect(items[1]).toMatchObject({ responseObject: { data: data + data } });
+  });
   it('is tried again, whatever it answers', async () => {
     const { url, lists } = await receiver(500, 404, undefined, 301);
     const { backend, observer, waits } = newBackend(url);

@@ -6,7 +6,7 @@ import type { AuditEvent } from './event.ts';
 /** The server that events are sent to. */
 export interface EventReceiver {
   /** Rejects when it did not take them. */
-  post(body: string): Promise<unknown>;
+  post(body: readonly Buffer[]): Promise<unknown>;
   close(): void;
 }
 
@@ -24,7 +24,7 @@ const JITTER = 0.2;
 export function webhookBackend(receiver: EventReceiver, { initialBackoffMs, sleep = sleepFor }: WebhookOptions, observer: AuditObserver): AuditBackend {
   const underWay = new Set<Promise<boolean>>();
   const send = async (events: readonly AuditEvent[]): Promise<boolean> => {
-    const body = encodeEventList(events);
+    const body = await encodeEventList(events);
     for (let attempt = 1, delayMs = initialBackoffMs; ; attempt++, delayMs *= BACKOFF_FACTOR) {
       try {
         await receiver.post(body);

@@ -39,9 +39,9 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   const explained = (error: unknown): never => {
     throw explainError(error, options);
   };
+  const auditLog = options.auditLogPath === '' ? undefined : await openAuditLog(options);
   const port = await openSecurePort(options, true).catch(explained);
   const store = await serveStore(options, logger).catch(explained);
-  const auditLog = options.auditLogPath === '' ? undefined : openAuditLog(options);
   const primary = new Primary({
     count: options.workerCount,
     storeUrl: store?.url,

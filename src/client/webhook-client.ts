@@ -1,5 +1,6 @@
 import { type Agent, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
 import type { WeakCertificateListener } from '../serving/weak-certificates.ts';
 import { BytePieces } from '../util/byte-pieces.ts';
 import { delay } from '../util/delay.ts';
@@ -61,13 +62,13 @@ export class WebhookClient {
   }
 
   /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
-  async post(body: string | Buffer, signal?: AbortSignal, traceparent?: string): Promise<Buffer> {
+  async post(body: RequestBody, signal?: AbortSignal, traceparent?: string): Promise<Buffer> {
     const url = new URL(this.#endpoint.url);
     url.searchParams.set('timeout', formatDuration(this.#timeoutMs));
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, */*',
-      'content-length': Buffer.byteLength(body),
+      'content-length': isInPieces(body) ? body.reduce((bytes, piece) => bytes + piece.length, 0) : Buffer.byteLength(body),
       ...(traceparent !== undefined && { traceparent }),
     };
     const answer = await this.#callWithRetries('POST', url, headers, body, signal);
@@ -124,7 +125,12 @@ export class WebhookClient {
   }
 }
 
-type CallArguments = [method: string, url: URL, headers: Record<string, string | number>, body: string | Buffer | undefined, signal: AbortSignal | undefined];
+/** In pieces, which are sent at the other server's pace, where it may be long. */
+type RequestBody = string | Buffer | readonly Buffer[];
+
+const isInPieces = (body: RequestBody | undefined): body is readonly Buffer[] => Array.isArray(body);
+
+type CallArguments = [method: string, url: URL, headers: Record<string, string | number>, body: RequestBody | undefined, signal: AbortSignal | undefined];
 
 const MAX_ASKED_RETRIES = 10;
 
@@ -135,7 +141,7 @@ function askedDelayMs({ status, headers }: RemoteAnswer): number | undefined {
   return Math.max(0, Number(seconds)) * 1000;
 }
 
-function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
+function exchange(url: URL, options: RequestOptions, body: RequestBody | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
   return new Promise((resolve, reject) => {
     let isAnswered = false;
     const request = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, options, (response) => {
@@ -155,7 +161,8 @@ function exchange(url: URL, options: RequestOptions, body: string | Buffer | und
     request.on('error', reject);
     // Node closes the connection of a server that answers 101, and says nothing more of it.
     request.on('close', () => isAnswered || reject(new Error('unexpected EOF')));
-    request.end(body);
+    if (isInPieces(body)) Readable.from(body).pipe(request);
+    else request.end(body);
   });
 }
 

@@ -1,7 +1,6 @@
 import { countWeakCertificates } from '../serving/weak-certificates.ts';
 import { createAuditor } from '../audit/auditor.ts';
 import { type AuditBackend, type AuditObserver, ignoringErrors, unionOfBackends } from '../audit/backend.ts';
-import { lineAsText } from '../audit/encode-event.ts';
 import { BatchingBackend, type BatchOptions } from '../audit/batching.ts';
 import { legacyLine } from '../audit/legacy-line.ts';
 import { type LineWriter, type LogFormat, logBackend, openLog } from '../audit/log-backend.ts';
@@ -43,7 +42,7 @@ export async function openAuditing({ options, logger, registry, egress, worker }
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   const policy =
     auditPolicyFile === '' ? undefined : await orRefuse('loading audit policy file', () => loadPolicy(auditPolicyFile, (message) => logger.warn(message)));
-  const writer = auditLogPath === '' ? undefined : await orRefuse('ensureLogFile', () => (worker ? writerOf(worker) : openAuditLog(options)));
+  const writer = auditLogPath === '' ? undefined : worker ? writerOf(worker) : await openAuditLog(options);
   const receiver =
     auditWebhookConfigFile === '' || policy === undefined
       ? undefined
@@ -74,17 +73,19 @@ const initialBackoffMs = ({ auditWebhookInitialBackoffMs: current, auditWebhookB
   return current === DEFAULT_MS ? old : current;
 };
 
-/** The log has one writer, whatever the number of workers. */
-export const openAuditLog = (options: CompletedOptions): LineWriter =>
-  openLog(options.auditLogPath, {
-    maxBytes: options.auditLogMaxsize === 0 ? Infinity : options.auditLogMaxsize * MEGABYTE,
-    maxAgeDays: options.auditLogMaxage,
-    maxBackups: options.auditLogMaxbackup,
-    compresses: options.auditLogCompress,
-  });
+/** The log has one writer, whatever the number of workers. Throws CommandError where it cannot be written to. */
+export const openAuditLog = (options: CompletedOptions): Promise<LineWriter> =>
+  orRefuse('ensureLogFile', () =>
+    openLog(options.auditLogPath, {
+      maxBytes: options.auditLogMaxsize === 0 ? Infinity : options.auditLogMaxsize * MEGABYTE,
+      maxAgeDays: options.auditLogMaxage,
+      maxBackups: options.auditLogMaxbackup,
+      compresses: options.auditLogCompress,
+    }),
+  );
 
 const writerOf = (worker: WorkerLink): LineWriter => ({
-  write: (line) => worker.tell({ type: 'audit', line: lineAsText(line) }),
+  write: (line) => worker.writeAudit(line),
   close: async () => undefined,
 });
 

@@ -66,10 +66,10 @@ export interface AuditRecorder {
   requestPatch(patch: Buffer): Promise<void> | void;
   /** The answer, where that is a Status. */
   responseStatus(status: Status): void;
-  /** The answer as JSON, whatever the client is sent. */
-  responseObject(json: () => Buffer): void;
-  /** Whether `responseObject` is going to ask for it. */
+  /** Whether the answer is to be told, where it is no Status. */
   readonly keepsResponse?: boolean;
+  /** The answer as JSON, whatever the client is sent, in pieces. It leaves when this is done with them. */
+  responseObject(json: readonly Buffer[]): Promise<void> | void;
 }
 
 /** Answers the request, or throws. What is thrown becomes a Status. */

@@ -8,7 +8,7 @@ import { TimeSlice } from '../util/time-slice.ts';
 import { type Body, CHUNK_BYTES, type ChunkedBody, type PiecedBody, wholeBody } from './body.ts';
 import { JsonList, prettyList, yamlList } from './json-list.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
-import type { ServerRequest } from './request.ts';
+import type { AuditRecorder, ServerRequest } from './request.ts';
 
 /** Shorter answers are not worth a compressor's time (responsewriters' defaultGzipThresholdBytes). */
 const GZIP_THRESHOLD_BYTES = 128 * 1024;
@@ -44,25 +44,22 @@ export function respond(request: ServerRequest, status: number, form: OutputForm
   const { audit } = request;
   if (audit?.keepsResponse) {
     const json = asJson ? asJson() : body;
-    if (!Buffer.isBuffer(json)) return respondAudited(request, status, form, body, json);
-    audit.responseObject(() => json);
+    const recorded = Buffer.isBuffer(json) ? audit.responseObject([json]) : recordInSlices(audit, json);
+    if (recorded instanceof Promise) return recorded.then(() => respondIn(request, status, form, body));
   }
   return respondIn(request, status, form, body);
 }
 
-/** The audit log has the whole of a list, which is put together in slices before any of it is sent. */
-async function respondAudited(request: ServerRequest, status: number, form: OutputForm, body: Body, json: ChunkedBody | PiecedBody): Promise<void> {
-  const slice = new TimeSlice();
-  const pieces: Buffer[] = [];
-  for (const piece of 'chunks' in json ? json.chunks() : json.pieces()) {
-    if (piece !== undefined) pieces.push(piece);
-    if (slice.isSpent) await slice.next();
+/** The audit log has the whole of a list, which is put together before any of it is sent, whether or not there is still a client. */
+async function recordInSlices(audit: AuditRecorder, json: ChunkedBody | PiecedBody): Promise<void> {
+  const gathering = new Gathering({ pieces: () => ('chunks' in json ? json.chunks() : json.pieces()) });
+  const chunks: Buffer[] = [];
+  while (!gathering.isDone) {
+    if (gathering.isSpent) await gathering.nextSlice();
+    else gathering.goOn();
+    if (gathering.sizeBytes > 0) chunks.push(gathering.take());
   }
-  const whole = Buffer.concat(pieces);
-  await slice.next();
-  request.audit?.responseObject(() => whole);
-  await slice.next();
-  return respondIn(request, status, form, body);
+  await audit.responseObject(chunks);
 }
 
 function respondIn(request: ServerRequest, status: number, form: OutputForm, body: Body): void | Promise<void> {

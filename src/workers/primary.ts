@@ -6,6 +6,7 @@ import type { ProcessExit, ProcessLimits } from '../supervision/supervised-proce
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { CrashingRequests } from '../supervision/supervisor.ts';
 import type { StallReport } from '../supervision/protocol.ts';
+import { type AuditLine, ReceivedAuditLines } from './audit-lines.ts';
 import { ConnectionDealer } from './connection-dealer.ts';
 import { seatShares } from './seat-shares.ts';
 import { type PrimaryMessage, type PrintedMetrics, WORKER_VARIABLE, type WorkerMessage, type WorkerSettings } from './settings.ts';
@@ -27,8 +28,8 @@ export interface PrimaryOptions {
   /** Of Node itself: the limit of the heap. */
   nodeFlags: readonly string[];
   observer: PrimaryObserver;
-  /** Writes a line of the audit log. */
-  writeAudit: (line: string) => void;
+  /** Writes a line of the audit log. Throws or rejects where it cannot. */
+  writeAudit: (line: AuditLine) => Promise<void> | void;
 }
 
 /** A worker ends with this when it cannot run with these flags: it has said why. */
@@ -48,6 +49,7 @@ const SHARE_INTERVAL_MS = 1_000;
 interface RunningWorker {
   readonly index: number;
   readonly channel: ChildProcess;
+  readonly auditLines: ReceivedAuditLines;
   /** Seats that its requests have or wait for. */
   demand: number;
   readonly process: SupervisedProcess;
@@ -155,7 +157,8 @@ export class Primary {
     );
     let onReady!: (url: string) => void;
     const ready = new Promise<string>((resolve) => (onReady = resolve));
-    const worker: RunningWorker = { index, channel: forked, process: supervised, ready, demand: 0, replaced, hasEnded: false };
+    const auditLines = new ReceivedAuditLines(this.#options.writeAudit, (message) => tell({ channel: forked }, message));
+    const worker: RunningWorker = { index, channel: forked, auditLines, process: supervised, ready, demand: 0, replaced, hasEnded: false };
     forked.on('message', (message: WorkerMessage) => this.#onMessage(worker, message, onReady));
     this.#workers.set(index, worker);
     void supervised.exited.then((exit) => this.#onExit(index, worker, exit, performance.now() - startMs, shortLives), this.#fail);
@@ -177,7 +180,8 @@ export class Primary {
       onReady(message.url);
     } else if (message.type === 'taken') this.#dealer.taken(worker.channel);
     else if (message.type === 'leave') this.#leave(worker);
-    else if (message.type === 'audit') this.#options.writeAudit(message.line);
+    else if (message.type === 'audit') void worker.auditLines.end(message.id, message.line);
+    else if (message.type === 'audit-part') worker.auditLines.addPart(message.id, message.bytes);
     else if (message.type === 'demand') worker.demand = message.seats;
     else if (message.type === 'reset') for (const each of this.#workers.values()) tell(each, message);
     else if (message.type === 'gather') this.#gather(worker, message.id);
@@ -233,7 +237,7 @@ async function endOf({ index, process: worker }: RunningWorker): Promise<never> 
   throw new Error(`worker ${index} ended before it was ready`);
 }
 
-function tell({ channel }: RunningWorker, message: PrimaryMessage): void {
+function tell({ channel }: Pick<RunningWorker, 'channel'>, message: PrimaryMessage): void {
   // With a callback, what fails is told to it: one that has just died is noticed by its end, and by nothing else.
   if (channel.connected) channel.send(message, () => undefined);
 }

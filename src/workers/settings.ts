@@ -35,8 +35,10 @@ export type WorkerMessage =
   | { type: 'printed'; id: number; text: string }
   /** All workers are to count anew. */
   | { type: 'reset' }
-  /** A line of the audit log, which has one writer. */
-  | { type: 'audit'; line: string }
+  /** A line of the audit log, which has one writer; answered by `audited`. */
+  | { type: 'audit'; id: number; line: string }
+  /** A part of a long one, each byte as a character; its `audit` has no more of it. */
+  | { type: 'audit-part'; id: number; bytes: string }
   /** Seats of priority and fairness that its requests have or wait for. */
   | { type: 'demand'; seats: number };
 
@@ -47,6 +49,8 @@ export type PrimaryMessage =
   | { type: 'print'; id: number }
   | { type: 'reset' }
   | { type: 'gathered'; id: number; metrics: readonly PrintedMetrics[] }
+  /** The line is in the log, or `error` says why not. */
+  | { type: 'audited'; id: number; error?: string }
   /** Its part of all seats, between 0 and 1. */
   | { type: 'share'; share: number };
 

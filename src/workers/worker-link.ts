@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionSource } from '../serving/port.ts';
+import { type AuditLine, SentAuditLines } from './audit-lines.ts';
 import type { PrimaryMessage, PrintedMetrics, WorkerMessage, WorkerSettings } from './settings.ts';
 
 /** The worker's end of its talk with the primary. */
@@ -13,6 +14,7 @@ export class WorkerLink {
   onShare: (share: number) => void = () => undefined;
   /** Undefined while no connections are taken. */
   #onConnection: ((socket: Socket) => void) | undefined;
+  readonly #auditLines = new SentAuditLines((message) => this.tell(message));
   readonly #waiting = new Map<number, (metrics: readonly PrintedMetrics[]) => void>();
   #lastId = 0;
 
@@ -42,6 +44,11 @@ export class WorkerLink {
     if (process.connected) process.send?.(message, undefined, {}, () => undefined);
   }
 
+  /** Resolves when the line is in the audit log; rejects with the reason why it is not. */
+  writeAudit(line: AuditLine): Promise<void> {
+    return this.#auditLines.write(line);
+  }
+
   /** What all workers that answer in time have counted. */
   gatherMetrics(): Promise<readonly PrintedMetrics[]> {
     const id = ++this.#lastId;
@@ -60,6 +67,7 @@ export class WorkerLink {
     else if (message.type === 'print') void this.#print(message.id);
     else if (message.type === 'reset') this.resetMetrics();
     else if (message.type === 'share') this.onShare(message.share);
+    else if (message.type === 'audited') this.#auditLines.onAnswer(message.id, message.error);
     else if (message.type === 'gathered') {
       this.#waiting.get(message.id)?.(message.metrics);
       this.#waiting.delete(message.id);

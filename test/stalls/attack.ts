@@ -8,6 +8,8 @@ export interface AttackClients {
   namespaceAdmin: ApiClient;
   /** The same, but all that it sends and is answered is in the audit log. */
   audited: ApiClient;
+  /** The same, but that the log leaves out who owns which field. */
+  auditedInPart: ApiClient;
   /** Shows no credentials. */
   nobody: ApiClient;
   /** Runs when the attack is over. */

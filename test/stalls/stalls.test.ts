@@ -2,6 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Answer, ApiClient, TestList } from '../support/api-client.ts';
+import { startAuditReceiver } from '../support/audit-receiver.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE, inNamespace } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
@@ -35,21 +36,27 @@ const isStrict = boundMs < 1_000;
 const rows: string[] = [];
 const clients: ApiClient[] = [];
 let measured: MeasuredServer;
+let closeReceiver: () => void;
 let attackers: AttackClients;
 const cleanups: (() => unknown)[] = [];
 const onEnd = (cleanup: () => unknown): void => void cleanups.push(cleanup);
 
-/** Of bob's requests all is kept, of others' nothing. */
+/** Of bob's requests all is kept, of mallory's all but managed fields, of others' nothing. */
 const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules:
 - level: RequestResponse
   users: [bob]
+- level: RequestResponse
+  users: [mallory]
+  omitManagedFields: true
 - level: None
 `;
 
 beforeAll(async () => {
   const folder = temporaryFolder();
+  const receiver = await startAuditReceiver(() => 200);
+  closeReceiver = receiver.close;
   const policyFile = join(folder, 'audit-policy.yaml');
   writeFileSync(policyFile, AUDIT_POLICY);
   const flags = [
@@ -60,13 +67,22 @@ beforeAll(async () => {
     '--runtime-config=coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
     `--audit-policy-file=${policyFile}`,
     `--audit-log-path=${join(folder, 'audit.log')}`,
+    `--audit-webhook-config-file=${receiver.kubeconfig}`,
+    '--audit-webhook-batch-max-wait=10ms',
   ];
   measured = await MeasuredServer.start(flags, '/api/v1/namespaces/default/configmaps/probed');
-  const client = (user: 'admin' | 'alice' | 'bob' | ''): ApiClient => {
+  const client = (user: 'admin' | 'alice' | 'bob' | 'mallory' | ''): ApiClient => {
     clients.push(measured.server.client(user));
     return clients.at(-1)!;
   };
-  attackers = { admin: client('admin'), namespaceAdmin: client('alice'), audited: client('bob'), nobody: client(''), onEnd };
+  attackers = {
+    admin: client('admin'),
+    namespaceAdmin: client('alice'),
+    audited: client('bob'),
+    auditedInPart: client('mallory'),
+    nobody: client(''),
+    onEnd,
+  };
   await attackers.admin.create('/api/v1/namespaces/default/configmaps', { metadata: { name: 'probed' }, data: { a: 'b' } });
   await makeNamespace(attackers);
   await measured.startProbing();
@@ -75,10 +91,11 @@ beforeAll(async () => {
 afterAll(() => {
   for (const client of clients) client.close();
   measured.stop();
+  closeReceiver();
   console.log(['longest GET ms, 99 % of GETs ms, CPU ms between two turns, answer, row, attack', ...rows].join('\n'));
 });
 
-/** The namespace of the attacks, of which alice and bob are admins. */
+/** The namespace of the attacks, of which all of them are admins. */
 async function makeNamespace({ admin }: AttackClients): Promise<void> {
   await admin.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
@@ -86,7 +103,7 @@ async function makeNamespace({ admin }: AttackClients): Promise<void> {
     admin.create(`${rbac}/rolebindings`, {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
-      subjects: ['alice', 'bob'].map((user) => ({ kind: 'User', name: user })),
+      subjects: ['alice', 'bob', 'mallory'].map((user) => ({ kind: 'User', name: user })),
     });
   await bind('admin', 'ClusterRole', 'admin');
   // Of what a namespace's admin may, claims of devices are not.

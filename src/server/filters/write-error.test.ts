@@ -13,7 +13,7 @@ test.each([
 ])('of an error to who accepts %s the audit log is told %j', async (accept, told) => {
   const request = new IncomingRequest(new FakeExchange('/api/v1/pods/x', { headers: { accept } }));
   const codes: (number | undefined)[] = [];
-  const audit: Partial<RequestAudit> = { keepsResponse: true, responseStatus: ({ code }) => codes.push(code), responseObject: () => codes.push(0) };
+  const audit: Partial<RequestAudit> = { keepsResponse: true, responseStatus: ({ code }) => codes.push(code), responseObject: () => void codes.push(0) };
   request.audit = audit as RequestAudit;
   await errorWriter()(request, notFound({ group: '', resource: 'pods' }, 'x'));
   expect(request.exchange.status).toBe(404);

@@ -113,6 +113,10 @@ export const largeObjectAttacks: readonly Attack[] = [
     ...read('a ConfigMap of 20,000 keys, audited', LARGE, 'application/json'),
     send: ({ audited }) => audited.send({ method: 'PUT', path: LARGE, body: configMap('large') }),
   },
+  {
+    ...read('a ConfigMap of 20,000 keys, audited without managed fields', LARGE, 'application/json'),
+    send: ({ auditedInPart }) => auditedInPart.send({ method: 'PUT', path: LARGE, body: configMap('large') }),
+  },
   written('a ConfigMap of 20,000 keys created', 'POST', configMaps, 'application/json', () => configMap('created')),
   written('a ConfigMap of 20,000 keys replaced', 'PUT', LARGE, 'application/json', () => ({
     ...configMap('large'),

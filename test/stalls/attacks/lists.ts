@@ -63,6 +63,19 @@ export const listAttacks: readonly Attack[] = [
     isLong: type !== TABLE,
     send: ({ audited }: AttackClients) => audited.send({ path, headers: { accept: type } }),
   })),
+  ...['application/json', PROTOBUF, `${TABLE},application/json`].map((type) => ({
+    ...listed(`10,000 objects as ${type}, audited without managed fields`, 13, type),
+    isLong: type !== PROTOBUF,
+    send: ({ auditedInPart }: AttackClients) => auditedInPart.send({ path: `${path}?includeObject=Object`, headers: { accept: type } }),
+  })),
+  {
+    ...listed('ten lists of 10,000 objects at once, audited', 13, 'application/json'),
+    isLong: true,
+    async send({ audited }) {
+      const answers = await Promise.all(repeated(10, () => audited.send({ path })));
+      return answers.at(-1)!;
+    },
+  },
   ...['application/json', PROTOBUF, CBOR].map((type) => ({
     ...listed(`a watch that begins with 10,000 objects as ${type}`, 13, type),
     isLong: type !== PROTOBUF,
