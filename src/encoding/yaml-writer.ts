@@ -1,3 +1,4 @@
+import { parseOwnJson } from './json.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { sortedInSteps } from '../util/sliced-sort.ts';
 import { resolvePlain } from './yaml-scalars.ts';
@@ -69,17 +70,28 @@ function* keysInSteps(object: JsonObject): Generator<boolean, readonly string[]>
 
 const isLongKey = (key: string): boolean => Buffer.byteLength(key) > MAX_SIMPLE_KEY_BYTES || key.includes('\n');
 
-/** The same for an object with `items` as one field more, whose text is made item by item. */
-export function* toYamlPieces(fields: JsonObject, name: string, items: Iterable<Json | undefined>): Iterable<string | undefined> {
+/** An item with more JSON is written in pieces of its own; for shorter ones, that would only take longer. */
+const LONG_ITEM_BYTES = 64 * 1024;
+
+/** The same for an object with `items`, which are JSON, as one field more, whose text is made item by item. */
+export function* toYamlPieces(fields: JsonObject, name: string, items: Iterable<Buffer | undefined>): Iterable<string | undefined> {
   const keys = Object.keys(fields).filter((key) => key !== name);
   const before = keys.filter((key) => compareKeys(key, name) < 0);
   const part = (names: readonly string[]): string => (names.length === 0 ? '' : toYaml(Object.fromEntries(names.map((key) => [key, fields[key]!]))));
   yield part(before);
   let isEmpty = true;
   for (const item of items) {
-    if (item === undefined) yield undefined;
-    else yield isEmpty ? `${keyText(name)}:\n${toYaml([item])}` : toYaml([item]);
-    isEmpty &&= item === undefined;
+    if (item === undefined) {
+      yield undefined;
+      continue;
+    }
+    if (isEmpty) yield `${keyText(name)}:\n`;
+    isEmpty = false;
+    const value = [parseOwnJson(item)];
+    if (item.length > LONG_ITEM_BYTES) {
+      yield undefined;
+      yield* toYamlInPieces(value);
+    } else yield toYaml(value);
   }
   if (isEmpty) yield `${keyText(name)}: []\n`;
   yield part(keys.filter((key) => !before.includes(key)));

@@ -1,6 +1,7 @@
 import { parseOwnJson, prettyJson, prettyJsonAt } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import type { toYamlPieces as toPieces } from '../encoding/yaml.ts';
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { PiecedBody } from './body.ts';
 
 /**
@@ -48,7 +49,9 @@ export const prettyList = (list: JsonList): PiecedBody => ({
     for (const item of list.items()) {
       if (item === undefined) yield undefined;
       else {
-        yield Buffer.from(`${isFirst ? '' : ','}\n${PRETTY_INDENT}${prettyJsonAt(parseOwnJson(item), PRETTY_INDENT)}`);
+        const value = parseOwnJson(item);
+        if (item.length > LARGE_BYTES) yield undefined;
+        yield Buffer.from(`${isFirst ? '' : ','}\n${PRETTY_INDENT}${prettyJsonAt(value, PRETTY_INDENT)}`);
         isFirst = false;
       }
     }
@@ -59,14 +62,10 @@ export const prettyList = (list: JsonList): PiecedBody => ({
 /** As `toYaml` writes the whole. `toYamlPieces` is loaded with the rest of YAML, on its first use. */
 export const yamlList = (list: JsonList, toYamlPieces: typeof toPieces): PiecedBody => ({
   *pieces(): Iterable<Buffer | undefined> {
-    for (const text of toYamlPieces(fieldsOf(list), list.head.endsWith('"rows":[') ? 'rows' : 'items', parsed(list.items())))
+    for (const text of toYamlPieces(fieldsOf(list), list.head.endsWith('"rows":[') ? 'rows' : 'items', list.items()))
       yield text === undefined ? undefined : Buffer.from(text);
   },
 });
 
 /** With no items. */
 const fieldsOf = ({ head }: JsonList): JsonObject => parseOwnJson(Buffer.from(`${head}]}`)) as JsonObject;
-
-function* parsed(items: Iterable<Buffer | undefined>): Iterable<JsonObject | undefined> {
-  for (const item of items) yield item === undefined ? undefined : (parseOwnJson(item) as JsonObject);
-}

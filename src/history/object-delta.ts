@@ -24,15 +24,17 @@ function collectChanges(before: Json, after: Json, path: FieldPath, changes: Fie
   if (before === after) return;
   if (isJsonObject(before) && isJsonObject(after)) {
     for (const key of Object.keys(before)) if (ownValue(after, key) === undefined) changes.push([[...path, key]]);
-    for (const key of Object.keys(after)) collectMember(ownValue(before, key), after[key]!, [...path, key], changes);
+    for (const key of Object.keys(after)) collectPart(ownValue(before, key), after[key]!, path, key, changes);
   } else if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
-    for (const [index, item] of after.entries()) collectChanges(before[index]!, item, [...path, index], changes);
+    for (const [index, item] of after.entries()) collectPart(before[index], item, path, index, changes);
   } else changes.push([path, after]);
 }
 
-function collectMember(before: Json | undefined, after: Json, path: FieldPath, changes: FieldChange[]): void {
-  if (before === undefined) changes.push([path, after]);
-  else collectChanges(before, after, path, changes);
+function collectPart(before: Json | undefined, after: Json, path: FieldPath, key: string | number, changes: FieldChange[]): void {
+  // Most are the same, and need no path of their own.
+  if (before === after) return;
+  if (before === undefined) changes.push([[...path, key], after]);
+  else collectChanges(before, after, [...path, key], changes);
 }
 
 /** The next version. What has not changed is shared with the one before, neither of which may be written to. */

@@ -14,6 +14,7 @@ import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
 import { filledUpdateAttacks } from './attacks/filled-updates.ts';
 import { firstUseAttacks } from './attacks/first-uses.ts';
+import { historyAttacks } from './attacks/history.ts';
 import { largeObjectAttacks } from './attacks/large-objects.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
@@ -63,6 +64,7 @@ beforeAll(async () => {
     '--controllers=*',
     '--disable-admission-plugins=ServiceAccount',
     '--enable-logs-handler=true',
+    '--history=24h,64Mi',
     '--feature-gates=CBORServingAndStorage=true,CoordinatedLeaderElection=true,ShardedListAndWatch=true,StorageVersionMigrator=true',
     '--runtime-config=coordination.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true',
     `--audit-policy-file=${policyFile}`,
@@ -155,6 +157,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['body shapes', bodyShapeAttacks],
   ['large objects', largeObjectAttacks],
   ['lists', listAttacks],
+  ['history', historyAttacks],
   ['long lists', longListAttacks],
   ['refused updates', refusedUpdateAttacks],
   ['proxies', proxyAttacks],

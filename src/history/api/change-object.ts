@@ -1,7 +1,9 @@
 import { parseApiVersion } from '../../api/api-object.ts';
-import { isJsonObject, ownValue, parseOwnJson } from '../../encoding/json.ts';
+import { isJsonObject, ownValue, parseLongJson, parseOwnJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { LARGE_BYTES } from '../../registry/request-context.ts';
 import { type WriteAuthor, authorOf } from '../../registry/write-author.ts';
+import type { TimeSlice } from '../../util/time-slice.ts';
 import { changedFields } from '../change-fields.ts';
 import type { KeptChange, KeptVersion } from '../kept/history-reader.ts';
 import type { ChangeRecord } from '../kept/record-block.ts';
@@ -38,11 +40,13 @@ export function revisionOfName(name: string): number | undefined {
 export const changeType = ({ type, previousRevision }: ChangeRecord): Change['type'] =>
   type === 'delete' ? 'deleted' : previousRevision === 0 ? 'created' : 'modified';
 
-/** The change as clients see it. What cannot be read any more is told without its fields. */
-export async function changeObject(change: KeptChange, place: ObjectPlace, reading: ChangeReading): Promise<Change> {
+/** The change as clients see it. What cannot be read any more is told without its fields. Each step of a large one has a slice of its own. */
+export async function changeObject(change: KeptChange, place: ObjectPlace, reading: ChangeReading, slice: TimeSlice): Promise<Change> {
   const { key, record } = change;
   const before = change.before && (await objectOf(key, change.before, reading));
+  if (slice.isSpent) await slice.next();
   const after = change.after && (await objectOf(key, change.after, reading));
+  if (slice.isSpent) await slice.next();
   const { apiVersion = '', kind = '', metadata = {} } = (after ?? before ?? {}) as { apiVersion?: string; kind?: string; metadata?: { uid?: string } };
   const time = timeText(record.timeMs);
   return {
@@ -92,7 +96,8 @@ function authorFields({ author, auditId }: ChangeRecord): Partial<Change> {
 
 async function objectOf(key: string, version: KeptVersion, reading: ChangeReading): Promise<JsonObject | undefined> {
   try {
-    return parseOwnJson(await reading.clientBytes(key, version)) as JsonObject;
+    const bytes = await reading.clientBytes(key, version);
+    return (bytes.length > LARGE_BYTES ? await parseLongJson(bytes) : parseOwnJson(bytes)) as JsonObject;
   } catch {
     return undefined;
   }

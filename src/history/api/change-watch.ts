@@ -1,6 +1,7 @@
 import type { WatchOptions, WatchSink } from '../../registry/store.ts';
 import type { CacheEntry } from '../../storage/cache/cache.ts';
 import type { Subscription } from '../../storage/engine.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import type { KeptHistory } from '../kept/kept-history.ts';
 import type { ChangeFilter } from './change-filter.ts';
 import type { ChangesStore } from './changes-store.ts';
@@ -53,7 +54,11 @@ export class ChangeWatch implements Subscription {
     if (this.#isSending) return;
     this.#isSending = true;
     try {
-      while (!this.#isClosed && this.#next < this.#history.range[1]) await this.#sendChunk();
+      const slice = new TimeSlice();
+      while (!this.#isClosed && this.#next < this.#history.range[1]) {
+        await this.#sendChunk();
+        if (slice.isSpent) await slice.next();
+      }
       if (this.#isInitial) this.#bookmark(true);
       this.#isInitial = false;
     } catch (error) {

@@ -79,11 +79,13 @@ export class ChangesStore extends ReadOnlyStore implements ResourceStore {
     const entries: CacheEntry[] = [];
     let sizeBytes = 0;
     let last: number | undefined;
+    const slice = new TimeSlice();
     for await (const chunk of this.#chunks(bounds, filter, most)) {
       checkWanted?.();
       for (const entry of await this.entriesOf(chunk, filter, selection)) {
         entries.push(entry);
         sizeBytes += entry.bytes.length;
+        if (slice.isSpent) await slice.next();
       }
       last = chunk.at(-1);
       if (entries.length >= most || sizeBytes > PAGE_BYTES_MAX) break;
@@ -114,7 +116,8 @@ export class ChangesStore extends ReadOnlyStore implements ResourceStore {
     const entries: CacheEntry[] = [];
     const slice = new TimeSlice();
     for (const change of await history.reader.changes([...places.keys()])) {
-      const object = await changeObject(change, places.get(change.seq)!, reading);
+      const object = await changeObject(change, places.get(change.seq)!, reading, slice);
+      if (slice.isSpent) await slice.next();
       if (!selection || isSelected(selection, object)) entries.push(new LooseEntry(object));
       if (slice.isSpent) await slice.next();
     }

@@ -14,6 +14,7 @@ import { forbiddenError } from '../../server/filters/authorization.ts';
 import type { GenericServer } from '../../server/generic-server.ts';
 import { parseRequestInfo } from '../../server/request-info.ts';
 import type { CacheEntry, ObjectCache } from '../../storage/cache/cache.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import type { KeptVersion, HistoryPosition } from '../kept/history-reader.ts';
 import type { StoreRecording } from '../kept/store-recording.ts';
 import { HISTORY_GROUP, HISTORY_VERSION } from './change-definition.ts';
@@ -150,18 +151,36 @@ async function pastOf(api: HistoryApi, store: ResourceStore, info: RequestInfo, 
   const present = key === undefined ? cache.list(folder).entries : [cache.get(key)].filter((entry) => entry !== undefined);
   await recording.reached(cache.revision);
   const moment = momentOf(api, at, cache.revision);
-  const entries = new Map(present.map((entry) => [entry.key, shown(entry)]));
-  for (const [changed, version] of await changedOf(recording, key, folder, moment)) {
-    if (version) entries.set(changed, await entryOf(cache, changed, version));
-    else entries.delete(changed);
+  const changed = await changedOf(recording, key, folder, moment);
+  const entries = new Map<string, CacheEntry>();
+  const slice = new TimeSlice();
+  for (const entry of present) {
+    if (!changed.has(entry.key)) entries.set(entry.key, withBytes(shown(entry)));
+    if (slice.isSpent) await slice.next();
+  }
+  for (const [changedKey, version] of changed) {
+    if (version) entries.set(changedKey, withBytes(await entryOf(cache, changedKey, version)));
+    if (slice.isSpent) await slice.next();
   }
   return new PastCache(entries.values(), moment.revision);
 }
 
-async function changedOf({ history }: StoreRecording, key: string | undefined, folder: string, moment: HistoryPosition) {
+/** What a list takes of an entry at once is made here, in slices. */
+function withBytes(entry: CacheEntry): CacheEntry {
+  void entry.bytes;
+  void entry.typePrefixLength;
+  return entry;
+}
+
+async function changedOf(
+  { history }: StoreRecording,
+  key: string | undefined,
+  folder: string,
+  moment: HistoryPosition,
+): Promise<ReadonlyMap<string, KeptVersion | undefined>> {
   if (key === undefined) return history.reader.changedSince(folder, moment);
   const version = await history.reader.versionAt(key, moment);
-  return version === 'unchanged' ? [] : ([[key, version]] as const);
+  return new Map(version === 'unchanged' ? [] : [[key, version]]);
 }
 
 function momentOf({ recording: { history } }: HistoryApi, at: string, current: number): HistoryPosition {

@@ -4,6 +4,7 @@ import { typePrefixLength } from '../../storage/client-json.ts';
 import type { CacheEntry, CacheList, CacheSelectOptions, CacheSelection, ObjectCache } from '../../storage/cache/cache.ts';
 import type { Subscription } from '../../storage/engine.ts';
 import { compareKeys } from '../../storage/key-order.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 
 /** A version of an object that is in no cache. */
 export class PastEntry implements CacheEntry {
@@ -66,15 +67,32 @@ export class PastCache implements ObjectCache {
     return this.#byKey.get(key);
   }
 
-  list(prefix: string, options?: CacheSelectOptions): CacheList {
-    return this.select(prefix, { matches: () => true }, options);
+  list(prefix: string, { after, limit = Infinity }: CacheSelectOptions = {}): CacheList {
+    const within = this.#within(prefix, after);
+    const entries = within.slice(0, limit);
+    return this.#listOf(entries, within, entries.length);
   }
 
-  select(prefix: string, { matches }: CacheSelection, { after, limit = Infinity }: CacheSelectOptions = {}): CacheList {
-    const within = this.#entries.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0));
+  /** Objects may have to be parsed to be looked at. */
+  async select(prefix: string, { matches }: CacheSelection, { after, limit = Infinity, checkWanted }: CacheSelectOptions = {}): Promise<CacheList> {
+    const slice = new TimeSlice();
+    const within = this.#within(prefix, after);
     const entries: CacheEntry[] = [];
     let fetched = 0;
-    for (; fetched < within.length && entries.length < limit; fetched++) if (matches(within[fetched]!)) entries.push(within[fetched]!);
+    for (; fetched < within.length && entries.length < limit; fetched++) {
+      if (matches(within[fetched]!)) entries.push(within[fetched]!);
+      if (!slice.isSpent) continue;
+      await slice.next();
+      checkWanted?.();
+    }
+    return this.#listOf(entries, within, fetched);
+  }
+
+  #within(prefix: string, after: string | undefined): readonly CacheEntry[] {
+    return this.#entries.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0));
+  }
+
+  #listOf(entries: CacheEntry[], within: readonly CacheEntry[], fetched: number): CacheList {
     const remaining = within.length - fetched;
     return { entries, fetched, revision: this.revision, lastKey: within[fetched - 1]?.key, hasMore: remaining > 0, remaining };
   }

@@ -109,6 +109,13 @@ export const largeObjectAttacks: readonly Attack[] = [
   read('a ConfigMap of 20,000 keys as pretty JSON', `${LARGE}?pretty=true`, 'application/json'),
   ...FORMS.map((form) => ({ ...read(`a custom object of 90,000 values as ${form}`, `${customs}/large`, form), isLong: true })),
   read('a custom object of 90,000 values as pretty JSON', `${customs}/large?pretty=true`, 'application/json'),
+  ...FORMS.filter((form) => !form.endsWith(METADATA)).map((form) => ({
+    ...read(`a list with an object of 90,000 values as ${form}`, customs, form),
+    isLong: true,
+  })),
+  read('a list with an object of 90,000 values as pretty JSON', `${customs}?pretty=true`, 'application/json'),
+  read('a list with a ConfigMap of 20,000 keys as YAML', configMaps, 'application/yaml'),
+  read('a list with a ConfigMap of 20,000 keys as protobuf', configMaps, 'application/vnd.kubernetes.protobuf'),
   {
     ...read('a ConfigMap of 20,000 keys, audited', LARGE, 'application/json'),
     send: ({ audited }) => audited.send({ method: 'PUT', path: LARGE, body: configMap('large') }),
