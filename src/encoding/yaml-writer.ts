@@ -1,4 +1,4 @@
-import { parseOwnJson } from './json.ts';
+import { parseJsonInSteps, parseOwnJson } from './json.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { sortedInSteps } from '../util/sliced-sort.ts';
 import { resolvePlain } from './yaml-scalars.ts';
@@ -87,14 +87,20 @@ export function* toYamlPieces(fields: JsonObject, name: string, items: Iterable<
     }
     if (isEmpty) yield `${keyText(name)}:\n`;
     isEmpty = false;
-    const value = [parseOwnJson(item)];
-    if (item.length > LONG_ITEM_BYTES) {
-      yield undefined;
-      yield* toYamlInPieces(value);
-    } else yield toYaml(value);
+    if (item.length > LONG_ITEM_BYTES) yield* longItem(item);
+    else yield toYaml([parseOwnJson(item)]);
   }
   if (isEmpty) yield `${keyText(name)}: []\n`;
   yield part(keys.filter((key) => !before.includes(key)));
+}
+
+function* longItem(item: Buffer): Iterable<string | undefined> {
+  const parsing = parseJsonInSteps(item);
+  for (;;) {
+    const { done, value } = parsing.next();
+    if (done) return yield* toYamlInPieces([value]);
+    yield undefined;
+  }
 }
 
 const isBlock = (value: Json): value is JsonObject | Json[] =>

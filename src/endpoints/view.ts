@@ -100,8 +100,10 @@ export class LooseEntry implements CacheEntry {
   readonly typePrefixLength: number;
   readonly #object: ApiObject;
   #bytes: Buffer | undefined;
-  constructor(object: ApiObject) {
+  /** `bytes`: its JSON, where it is there already. */
+  constructor(object: ApiObject, bytes?: Buffer) {
     this.#object = object;
+    this.#bytes = bytes;
     this.typePrefixLength = Buffer.byteLength(typePrefix(object.kind, object.apiVersion));
   }
   get bytes(): Buffer {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import type { ChangedField } from './history-source.ts';
-import { type FieldPath, deltaOf, pathText, valueAt } from './object-delta.ts';
+import { type FieldPath, deltaOf, differences, pathText, valueAt } from './object-delta.ts';
 
 /** What every write changes says nothing of its own. */
 const BOOKKEEPING = new Set(['resourceVersion', 'managedFields', 'generation']);
@@ -14,10 +14,11 @@ interface FieldDifference extends Omit<ChangedField, 'path'> {
 }
 
 /** The fields that two versions differ in, without what the server keeps books of. Undefined: there is no such version. */
-export function changedFields(before: JsonObject | undefined, after: JsonObject | undefined): FieldDifference[] {
-  return deltaOf(before ?? {}, after ?? {})
-    .filter(([path]) => !isBookkeeping(path))
-    .map(([path, to]) => ({ path, from: valueAt(before, path), to }));
+export const changedFields = (before: JsonObject | undefined, after: JsonObject | undefined): FieldDifference[] => [...fieldDifferences(before, after)];
+
+/** The same one by one. */
+export function* fieldDifferences(before: JsonObject | undefined, after: JsonObject | undefined): Iterable<FieldDifference> {
+  for (const [path, to] of differences(before ?? {}, after ?? {}, [])) if (!isBookkeeping(path)) yield { path, from: valueAt(before, path), to };
 }
 
 /** The same, by their paths as they are printed. */

@@ -14,28 +14,29 @@ export type ObjectDelta = readonly FieldChange[];
  * The fields by which two versions of an object differ, the outermost ones that are wholly other. Items of lists are compared by their place where both lists
  * are of one length; a list of another length is one change.
  */
-export function deltaOf(before: Json, after: Json): ObjectDelta {
-  const changes: FieldChange[] = [];
-  collectChanges(before, after, [], changes);
-  return changes;
-}
+export const deltaOf = (before: Json, after: Json): ObjectDelta => [...differences(before, after, [])];
 
-function collectChanges(before: Json, after: Json, path: FieldPath, changes: FieldChange[]): void {
+/** The same one by one: a large object may have 90,000. */
+export function* differences(before: Json, after: Json, path: FieldPath): Generator<FieldChange, void> {
   if (before === after) return;
   if (isJsonObject(before) && isJsonObject(after)) {
-    for (const key of Object.keys(before)) if (ownValue(after, key) === undefined) changes.push([[...path, key]]);
-    for (const key of Object.keys(after)) collectPart(ownValue(before, key), after[key]!, path, key, changes);
+    for (const key of Object.keys(before)) if (ownValue(after, key) === undefined) yield [[...path, key]];
+    for (const key of Object.keys(after)) yield* differencesIn(ownValue(before, key), after[key]!, path, key);
   } else if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
-    for (const [index, item] of after.entries()) collectPart(before[index], item, path, index, changes);
-  } else changes.push([path, after]);
+    for (const [index, item] of after.entries()) yield* differencesIn(before[index], item, path, index);
+  } else yield [path, after];
 }
 
-function collectPart(before: Json | undefined, after: Json, path: FieldPath, key: string | number, changes: FieldChange[]): void {
-  // Most are the same, and need no path of their own.
-  if (before === after) return;
-  if (before === undefined) changes.push([[...path, key], after]);
-  else collectChanges(before, after, [...path, key], changes);
+const NONE: readonly FieldChange[] = [];
+
+/** Most parts are the same, or no objects. */
+function differencesIn(before: Json | undefined, after: Json, path: FieldPath, key: string | number): Iterable<FieldChange> {
+  if (before === after) return NONE;
+  const inner = [...path, key];
+  return isPart(before) && isPart(after) ? differences(before, after, inner) : [[inner, after]];
 }
+
+const isPart = (value: Json | undefined): value is JsonObject | Json[] => typeof value === 'object' && value !== null;
 
 /** The next version. What has not changed is shared with the one before, neither of which may be written to. */
 export function withDelta(before: Json, delta: ObjectDelta): Json {

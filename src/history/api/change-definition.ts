@@ -121,7 +121,10 @@ const CELL_CHARACTERS = 100;
 
 function changedCell({ type, fields }: Change): string {
   if (type !== 'modified') return type;
-  const told = fields.map(({ path, from, to }) => `${path}: ${valueText(from)} → ${valueText(to)}`).join(', ');
+  const told = fields
+    .slice(0, CELL_CHARACTERS)
+    .map(({ path, from, to }) => `${path}: ${valueText(from)} → ${valueText(to)}`)
+    .join(', ');
   return told.length > CELL_CHARACTERS ? `${told.slice(0, CELL_CHARACTERS)}…` : told;
 }
 

@@ -1,10 +1,11 @@
 import { parseApiVersion } from '../../api/api-object.ts';
-import { isJsonObject, ownValue, parseLongJson, parseOwnJson } from '../../encoding/json.ts';
+import { LooseEntry } from '../../endpoints/view.ts';
+import { isJsonObject, ownValue, parseLongJson, parseOwnJson, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LARGE_BYTES } from '../../registry/request-context.ts';
 import { type WriteAuthor, authorOf } from '../../registry/write-author.ts';
 import type { TimeSlice } from '../../util/time-slice.ts';
-import { changedFields } from '../change-fields.ts';
+import { fieldDifferences } from '../change-fields.ts';
 import type { KeptChange, KeptVersion } from '../kept/history-reader.ts';
 import type { ChangeRecord } from '../kept/record-block.ts';
 import { pathText } from '../object-delta.ts';
@@ -72,8 +73,26 @@ export async function changeObject(change: KeptChange, place: ObjectPlace, readi
     ...authorFields(record),
     objectResourceVersion: String(record.revision),
     ...(record.previousRevision > 0 && { previousResourceVersion: String(record.previousRevision) }),
-    fields: fieldsOf(before, after),
+    // The last of all: see changeEntry.
+    fields: await fieldsOf(before, after, slice),
   };
+}
+
+/** Larger changes are made texts of in slices. */
+const MANY_FIELDS = 500;
+
+/** The change as it is listed and watched, with its JSON: that of a large object may have 90,000 fields. */
+export async function changeEntry(change: Change, slice: TimeSlice): Promise<LooseEntry> {
+  const { fields } = change;
+  if (fields.length <= MANY_FIELDS) return new LooseEntry(change);
+  const empty = Buffer.from(stringifyJson({ ...change, fields: [] }));
+  const pieces = [empty.subarray(0, -']}'.length)];
+  for (let at = 0; at < fields.length; at += MANY_FIELDS) {
+    const items = stringifyJson(fields.slice(at, at + MANY_FIELDS)).slice(1, -1);
+    pieces.push(Buffer.from(at === 0 ? items : `,${items}`));
+    if (slice.isSpent) await slice.next();
+  }
+  return new LooseEntry(change, Buffer.concat([...pieces, Buffer.from(']}')]));
 }
 
 /** Microseconds, as Kubernetes' MicroTime has them, of which the store tells thousands. */
@@ -106,9 +125,14 @@ async function objectOf(key: string, version: KeptVersion, reading: ChangeReadin
 /** Of an object that is new or gone: what people gave it. */
 const GIVEN_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
 
-function fieldsOf(before: JsonObject | undefined, after: JsonObject | undefined): Change['fields'] {
-  const changed = before && after ? changedFields(before, after) : changedFields(givenOf(before), givenOf(after));
-  return changed.map(({ path, from, to }) => ({ path: pathText(path), ...(from !== undefined && { from }), ...(to !== undefined && { to }) }));
+async function fieldsOf(before: JsonObject | undefined, after: JsonObject | undefined, slice: TimeSlice): Promise<Change['fields']> {
+  const changed = before && after ? fieldDifferences(before, after) : fieldDifferences(givenOf(before), givenOf(after));
+  const fields: Change['fields'][number][] = [];
+  for (const { path, from, to } of changed) {
+    fields.push({ path: pathText(path), ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+    if (slice.isSpent) await slice.next();
+  }
+  return fields;
 }
 
 function givenOf(object: JsonObject | undefined): JsonObject {

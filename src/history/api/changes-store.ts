@@ -1,5 +1,4 @@
 import { badRequest, notFound } from '../../api/errors.ts';
-import { LooseEntry } from '../../endpoints/view.ts';
 import type { AdmissionController } from '../../registry/admission.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { ReadOnlyStore } from '../../registry/read-only-store.ts';
@@ -11,7 +10,7 @@ import { historyExpired } from '../kept/history-reader.ts';
 import type { KeptHistory } from '../kept/kept-history.ts';
 import { type Change, SELECTABLE } from './change-definition.ts';
 import { ChangeFilter } from './change-filter.ts';
-import { type ChangeReading, type ObjectPlace, changeObject, revisionOfName } from './change-object.ts';
+import { type ChangeReading, type ObjectPlace, changeEntry, changeObject, revisionOfName } from './change-object.ts';
 import { ChangeWatch } from './change-watch.ts';
 
 /** What one request sees of the history. */
@@ -118,7 +117,7 @@ export class ChangesStore extends ReadOnlyStore implements ResourceStore {
     for (const change of await history.reader.changes([...places.keys()])) {
       const object = await changeObject(change, places.get(change.seq)!, reading, slice);
       if (slice.isSpent) await slice.next();
-      if (!selection || isSelected(selection, object)) entries.push(new LooseEntry(object));
+      if (!selection || isSelected(selection, object)) entries.push(await changeEntry(object, slice));
       if (slice.isSpent) await slice.next();
     }
     return entries;
