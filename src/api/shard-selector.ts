@@ -1,3 +1,4 @@
+import { type Wide, fnv1a } from '../encoding/fnv.ts';
 import { quote } from '../util/go-quote.ts';
 import { LIMITS } from '../util/limits.ts';
 import type { ApiObject } from './api-object.ts';
@@ -12,12 +13,7 @@ export interface ShardSelector {
 
 export class ShardSyntaxError extends Error {}
 
-/** A number of 64 bits, and 2^64, in two halves: bounds and hashes are compared for every object. */
-interface Wide {
-  high: number;
-  low: number;
-}
-
+/** A bound may be 2^64: one more than any hash. */
 interface ShardRange {
   field: string;
   start: Wide;
@@ -41,7 +37,7 @@ export function parseShardSelector(given: string): ShardSelector {
   const shown = ranges.map((range) => range.text).join(' || ');
   return {
     matches(object) {
-      const hash = fnv1a(FIELDS[field]!(object));
+      const hash = fnv1a(Buffer.from(FIELDS[field]!(object)));
       return ranges.some(({ start, end }) => !isLess(hash, start) && isLess(hash, end));
     },
     toString: () => shown,
@@ -49,23 +45,6 @@ export function parseShardSelector(given: string): ShardSelector {
 }
 
 const isLess = (a: Wide, b: Wide): boolean => a.high < b.high || (a.high === b.high && a.low < b.low);
-
-const FNV_OFFSET: Wide = { high: 0xcbf29ce4, low: 0x84222325 };
-/** The prime is 2^40 and this. */
-const FNV_PRIME_LOW = 0x1b3;
-const TWO_32 = 2 ** 32;
-
-/** FNV-1a of 64 bits, over the text's bytes of UTF-8. */
-export function fnv1a(text: string): Wide {
-  let { high, low } = FNV_OFFSET;
-  for (const byte of Buffer.from(text)) {
-    low = (low ^ byte) >>> 0;
-    const product = low * FNV_PRIME_LOW;
-    high = (high * FNV_PRIME_LOW + ((low << 8) >>> 0) + Math.floor(product / TWO_32)) % TWO_32;
-    low = product % TWO_32;
-  }
-  return { high, low };
-}
 
 type Token = { is: 'name' | 'text' | 'sign' | 'end'; value: string };
 

@@ -1,3 +1,4 @@
+import { fnv1 } from '../../encoding/fnv.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { type Parameter, compareText } from './parameters.ts';
 
@@ -68,14 +69,11 @@ function isShared({ name, in: place, schema }: JsonObject): boolean {
   return place !== 'body' || String((schema as JsonObject)['$ref']).startsWith('#/definitions/io.k8s.apimachinery');
 }
 
-const FNV_OFFSET = 0xcbf29ce484222325n;
-const FNV_PRIME = 0x100000001b3n;
-
 /** Eight characters of an FNV-1 hash. */
 function shortHash(text: string): string {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, hash * FNV_PRIME) ^ BigInt(byte);
+  const { high, low } = fnv1(Buffer.from(text));
   const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(hash);
+  bytes.writeUInt32BE(high);
+  bytes.writeUInt32BE(low, 4);
   return bytes.subarray(0, 6).toString('base64url');
 }

@@ -1,3 +1,5 @@
+import { fnv1a } from '../../encoding/fnv.ts';
+
 /*
  * The file format of bbolt (go.etcd.io/bbolt page.go, db.go), which etcd's snapshots have: pages of 4 KiB, of which the first two describe the file, and B+ trees of
  * byte strings. A bucket is a tree; the buckets are the entries of one more. Trees are built from the bottom up here, of entries in order, so that no page is
@@ -160,7 +162,9 @@ function metaPage(page: number, rootPage: number, pageCount: number): Buffer {
   bytes.writeBigUInt64LE(BigInt(FREELIST_PAGE), PAGE_HEADER_BYTES + 32);
   bytes.writeBigUInt64LE(BigInt(pageCount), PAGE_HEADER_BYTES + 40);
   bytes.writeBigUInt64LE(BigInt(page), PAGE_HEADER_BYTES + 48);
-  bytes.writeBigUInt64LE(fnv64a(bytes.subarray(PAGE_HEADER_BYTES, CHECKSUM_AT)), CHECKSUM_AT);
+  const checksum = fnv1a(bytes.subarray(PAGE_HEADER_BYTES, CHECKSUM_AT));
+  bytes.writeUInt32LE(checksum.low, CHECKSUM_AT);
+  bytes.writeUInt32LE(checksum.high, CHECKSUM_AT + 4);
   return bytes;
 }
 
@@ -197,13 +201,4 @@ function branchPage({ entries }: Tree, below: readonly Node[], { page, pageCount
     keyAt += key.length;
   }
   return bytes;
-}
-
-const FNV_OFFSET = 0xcbf29ce484222325n;
-const FNV_PRIME = 0x100000001b3n;
-
-function fnv64a(bytes: Buffer): bigint {
-  let hash = FNV_OFFSET;
-  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV_PRIME);
-  return hash;
 }
