@@ -18,7 +18,7 @@ export interface DocumentMaps {
   outside: readonly NamedType[];
 }
 
-/** A key of a map with its value, as JSON: `"name":value`. */
+/** A key of a map with its value, as JSON behind another entry: `,"name":value`. */
 type Entry = readonly [name: string, json: Buffer];
 
 /** The same as text. */
@@ -44,15 +44,18 @@ export class EntryMap {
   }
 
   writeTo(pieces: Buffer[]): void {
-    this.#sorted.forEach(([, json], index) => pieces.push(index === 0 ? OPEN : COMMA, json));
-    pieces.push(this.size === 0 ? EMPTY : CLOSE);
+    const [first] = this.#sorted;
+    pieces.push(OPEN);
+    if (first) pieces.push(first[1].subarray(1));
+    for (const [, json] of this.#sorted.slice(1)) pieces.push(json);
+    pieces.push(CLOSE);
   }
 }
 
 /** A document whose largest maps are objects, or text that is made already. */
 export type Envelope<M> = { [key: string]: Json | M | Envelope<M> };
 
-const [OPEN, CLOSE, COMMA, EMPTY] = ['{', '}', ',', '{}'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer, Buffer];
+const [OPEN, CLOSE] = ['{', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
 
 type Stringify = (value: Json) => string;
 
@@ -74,15 +77,14 @@ function* entriesOf(map: JsonObject, stringify: Stringify): SlicedWork<Entry[]> 
   for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE) {
     yield;
     const some = names.slice(start, start + ENTRIES_AT_ONCE);
-    entries.push(...encodedTogether(some.map((name) => [name, `${stringify(name)}:${stringify(map[name]!)}`])));
+    entries.push(...encodedTogether(some.map((name) => [name, `,${stringify(name)}:${stringify(map[name]!)}`])));
   }
   return entries;
 }
 
 /** All are parts of one buffer, of a text that is joined once: many small ones took longer than what is in them. */
 export function encodedTogether(entries: readonly (readonly [name: string, json: string])[]): Entry[] {
-  const texts = entries.map(([, json]) => json);
-  const text = texts.join('');
+  const text = entries.map(([, json]) => json).join('');
   const all = Buffer.from(text);
   const lengthOf = all.length === text.length ? (json: string): number => json.length : Buffer.byteLength;
   let end = 0;
