@@ -11,12 +11,15 @@
 //     console/                 the console's page and its assets, compressed
 //     package.json             all of this is CommonJS: as a module, the command would make Node prepare its other loader, ten milliseconds
 //     THIRD-PARTY-LICENSES.txt of the packages in the bundle
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { parse } from 'yaml';
 import { LMDB_PACKAGES, bundledLmdb } from './bundled-lmdb.mjs';
 import { CONSOLE_PACKAGES, buildConsole } from './console.mjs';
 import { writeDescriptions } from './descriptions.mjs';
@@ -102,7 +105,7 @@ async function learnFromStarts() {
   for (const file of ['seed.cjs', 'code-cache.cjs']) rmSync(join(outdir, file));
 }
 
-/** A server within this process, and what most tests begin with. */
+/** A server within this process, what most tests begin with, and what kubectl asks before it explains or edits. */
 async function useOnce({ startServer }) {
   const server = await startServer();
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one' };
@@ -110,7 +113,16 @@ async function useOnce({ startServer }) {
   await server.get(reference);
   await server.list(reference);
   await server.delete(reference);
+  for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) await download(server, path);
   await server.stop();
+}
+
+async function download({ url, kubeconfig, caCertificate: ca }, path) {
+  const { user } = parse(kubeconfig).users[0];
+  const [cert, key] = ['client-certificate-data', 'client-key-data'].map((field) => Buffer.from(user[field], 'base64'));
+  const [response] = await once(get(url + path, { ca, cert, key }), 'response');
+  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode}`);
+  await once(response.resume(), 'end');
 }
 
 /** On a store of its own in a temporary folder, until `onReady` is done. */
