@@ -23,14 +23,14 @@ async function measure(server, load, perOperation, record) {
   async function one(what, path, limit) {
     const beforeMs = server.cpuMs();
     const other = await waits(client);
-    const body = await client.get(path);
+    const bytes = await client.download(path);
     const waitedMs = await other.stop();
     record(
       `${what}, CPU`,
       server.cpuMs() - beforeMs,
       'ms',
       limit,
-      `${(body.length / 1e6).toFixed(1)} MB, ${waitedMs.toFixed(0)} ms the longest wait of another GET`,
+      `${(bytes / 1e6).toFixed(1)} MB compressed, ${waitedMs.toFixed(0)} ms the longest wait of another GET`,
     );
   }
 }

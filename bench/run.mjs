@@ -105,10 +105,9 @@ const limits = options.store === 'etcd' ? { getUs: 90, createUs: 350 } : { getUs
 
 const rows = [];
 function record(what, value, unit, limit, more = '') {
-  rows.push({ what, value: Number(value.toFixed(1)), unit, limit, more });
-  console.log(
-    `${what.padEnd(46)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(3)} ${limit === undefined ? ''.padEnd(14) : `(limit ${limit})`.padEnd(14)} ${more}`,
-  );
+  const shown = value.toFixed(unit === '×' ? 2 : 1);
+  rows.push({ what, value: Number(shown), unit, limit, more });
+  console.log(`${what.padEnd(46)} ${shown.padStart(9)} ${unit.padEnd(3)} ${limit === undefined ? ''.padEnd(14) : `(limit ${limit})`.padEnd(14)} ${more}`);
 }
 
 /** The other side, in a process of its own. */
