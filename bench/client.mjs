@@ -5,16 +5,18 @@ import { gunzipSync } from 'node:zlib';
 const OTHER_PATH = '/api/v1/namespaces/default';
 const OTHER_EVERY_MS = 2;
 
-/** Asks for something small again and again; the longest wait for it. The first time does not count. */
+/** Asks for something small again and again: how often, and the longest wait for it. The first time does not count. */
 export async function waits(client) {
   await client.get(OTHER_PATH);
   let longestMs = 0;
+  let gets = 0;
   const stop = new AbortController();
   const done = (async () => {
     while (!stop.signal.aborted) {
       const startMs = performance.now();
       await client.get(OTHER_PATH);
       longestMs = Math.max(longestMs, performance.now() - startMs);
+      gets++;
       await new Promise((resolve) => setTimeout(resolve, OTHER_EVERY_MS));
     }
   })();
@@ -22,7 +24,7 @@ export async function waits(client) {
     async stop() {
       stop.abort();
       await done;
-      return longestMs;
+      return { longestMs, gets };
     },
   };
 }

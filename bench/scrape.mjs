@@ -31,8 +31,8 @@ export async function scrapeCosts(server, names, record) {
       const cpuMs = (server.cpuMs() - beforeMs) / SCRAPES;
       const other = await waits(client);
       for (let i = 0; i < SCRAPES; i++) await client.download('/metrics', headers);
-      const waitedMs = await other.stop();
-      const shown = `${(length / 1e6).toFixed(1)} MB, ${waitedMs.toFixed(0)} ms the longest wait of another GET`;
+      const { longestMs } = await other.stop();
+      const shown = `${(length / 1e6).toFixed(1)} MB, ${longestMs.toFixed(0)} ms the longest wait of another GET`;
       record(`scrape, ${what}, ${format}, CPU`, cpuMs, 'ms', LIMIT_MS, shown);
     }
   }
