@@ -10,7 +10,7 @@ import { cpuMs, freePort } from './server.mjs';
 
 const VALUE_BYTES = 1_000;
 /** Each store is measured so often; the middle counts. */
-const ROUNDS = 3;
+const ROUNDS = 5;
 const LOADS = [
   { what: '64 writers', inFlight: 64, count: 20_000 },
   { what: 'one writer', inFlight: 1, count: 1_500 },
@@ -77,7 +77,7 @@ export async function storeCosts({ record, dist, etcd: hasEtcd, kubeApiserver })
 
 /** Some seconds of work: in fewer, what V8 compiles and collects in them by chance decides. */
 const OBJECTS = 10_000;
-const WARM_OBJECTS = 3_000;
+const WARM_OBJECTS = 10_000;
 
 /** Creates of configmaps by 64 clients of a kube-apiserver on each store. */
 async function throughKubeApiserver({ record, stores, binary, hasEtcd }) {
