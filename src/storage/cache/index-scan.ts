@@ -23,7 +23,7 @@ export class IndexScan implements Search {
     this.range = range;
     this.#parts = values.map((value) => {
       const end = indexKey(value, range.end);
-      return new Scan(index, { ...range, start: indexKey(value, range.start), end, listEnd: end }, matches);
+      return new Scan(index, { ...range, start: indexKey(value, range.start), end, listEnd: end, keyCount: undefined }, matches);
     });
   }
 

@@ -101,6 +101,25 @@ describe('object cache', () => {
       expect(last).toMatchObject({ hasMore: false, remaining: 0, lastKey: `${PREFIX}e` });
     });
 
+    test.each([1, 2, 3, 5])('tell in each page how many keys follow, in pages of %i, with other lists between them', async (limit) => {
+      for (const name of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'b/3', 'b/4', 'c/1']) await put(name);
+      const pagesOf = function* (prefix: string): Generator<void> {
+        const keys = cache.list(prefix).entries.map(({ key }) => key);
+        let page = cache.list(prefix, { limit });
+        for (let shown = page.entries.length; ; shown += page.entries.length) {
+          expect(page).toMatchObject({ hasMore: shown < keys.length, remaining: keys.length - shown, lastKey: keys[shown - 1] });
+          if (!page.hasMore) return;
+          yield;
+          page = cache.list(prefix, { limit, after: page.lastKey!, revision: page.revision });
+        }
+      };
+      const lists = [PREFIX, `${PREFIX}b/`, PREFIX].map(pagesOf);
+      for (let open = lists, i = 0; open.length > 0; i++) {
+        open = open.filter((list) => !list.next().done);
+        await put(`d/${i}`);
+      }
+    });
+
     test('with a selector count matches against the limit, and say whether keys follow', async () => {
       for (const name of ['a1', 'b1', 'a2', 'b2', 'a3']) await put(name);
       const matches = ({ key }: { key: string }): boolean => key.startsWith(`${PREFIX}a`);

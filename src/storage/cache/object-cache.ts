@@ -165,16 +165,20 @@ class FedCache implements ObjectCache, FeedRoute, CacheState {
   }
 
   /** The state that is asked for, and the part of it that is looked at. */
-  #rangeOf(prefix: string, within: string, { after, limit = Infinity, revision }: CacheListOptions): [Tree, ScanRange] {
-    const tree = revision === undefined ? this.#tree : this.#treeAt(revision);
-    const start = after !== undefined && compareKeys(after, within) >= 0 ? keyBehind(after) : within;
-    const range = { start, end: prefixEnd(within)!, listEnd: prefixEnd(prefix)!, limit, revision: revision ?? this.revision, isCurrent: tree === this.#tree };
-    return [tree, range];
+  #rangeOf(prefix: string, within: string, { after, limit = Infinity, revision: asked }: CacheListOptions): [Tree, ScanRange] {
+    const tree = asked === undefined ? this.#tree : this.#treeAt(asked);
+    const revision = asked ?? this.revision;
+    const goesOn = after !== undefined && compareKeys(after, within) >= 0;
+    const start = goesOn ? keyBehind(after) : within;
+    const listEnd = prefixEnd(prefix)!;
+    const keyCount = goesOn ? this.#snapshots.remainingBehind(revision, after, listEnd) : start === this.#prefix ? tree.size : undefined;
+    return [tree, { start, end: prefixEnd(within)!, listEnd, limit, revision, isCurrent: tree === this.#tree, keyCount }];
   }
 
   #listOf(search: Search): CacheList {
     const { entries, fetched, lastKey, remaining, range } = search;
     if (remaining > 0 && range.isCurrent) this.#snapshots.keep(range.revision, search.holdState());
+    if (remaining > 0) this.#snapshots.endPage(range.revision, { lastKey: lastKey!, listEnd: range.listEnd, remaining });
     return { entries, fetched, revision: range.revision, lastKey, hasMore: remaining > 0, remaining };
   }
 

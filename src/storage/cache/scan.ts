@@ -13,6 +13,8 @@ export interface ScanRange {
   readonly revision: number;
   /** It is the newest one. */
   readonly isCurrent: boolean;
+  /** How many keys there are from the start to the list's end; undefined where they have to be counted. */
+  readonly keyCount?: number | undefined;
 }
 
 const STOP = { break: true };
@@ -53,7 +55,7 @@ export class Scan implements Search {
   }
 
   goOn(slice?: TimeSlice): boolean {
-    const { start, end, listEnd, limit } = this.range;
+    const { start, end, listEnd, limit, keyCount } = this.range;
     const { entries } = this;
     const matches = this.#matches;
     let isSpent = false;
@@ -68,7 +70,8 @@ export class Scan implements Search {
     });
     this.lastKey = last;
     this.fetched += looked;
-    if (entries.length >= limit && last !== undefined) this.remaining = this.#tree.forRange(keyBehind(last), listEnd, false);
+    if (entries.length >= limit && last !== undefined)
+      this.remaining = keyCount === undefined ? this.#tree.forRange(keyBehind(last), listEnd, false) : keyCount - this.fetched;
     return !isSpent;
   }
 
