@@ -269,6 +269,62 @@ test('custom resources own, are owned, and go with their namespace', async () =>
   expect((await api.get<TestList>(ships)).items).toEqual([]);
 });
 
+describe('custom resources that are stored in two versions', () => {
+  const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const version = (name: string, storage: boolean) => ({ name, served: true, storage, schema: { openAPIV3Schema: { type: 'object' } } });
+  const merge = async (path: string, body: object): Promise<void> =>
+    void (await api.expect(200, { method: 'PATCH', path, headers: { 'content-type': 'application/merge-patch+json' }, body }));
+
+  /** The path of a definition whose objects are of v1 until `change`, and of v2 then. */
+  async function define(kind: string, plural: string): Promise<{ definition: string; change(): Promise<void> }> {
+    const definition = `${DEFINITIONS}/${plural}.example.com`;
+    const spec = { group: 'example.com', scope: 'Namespaced', names: { kind, plural }, versions: [version('v1', true), version('v2', false)] };
+    await api.create(DEFINITIONS, { metadata: { name: `${plural}.example.com` }, spec });
+    await admin.kubectl(`wait --for=condition=Established crd/${plural}.example.com --timeout=20s`);
+    const change = async (): Promise<void> => {
+      await merge(definition, { spec: { versions: [version('v1', false), version('v2', true)] } });
+      expect(await api.get(definition)).toMatchObject({ status: { storedVersions: ['v1', 'v2'] } });
+    };
+    return { definition, change };
+  }
+
+  test('own, are owned, and go with their definition', async () => {
+    const { definition, change } = await define('Boat', 'boats');
+    const namespace = await newNamespace();
+    const boats = (inVersion: string): string => `/apis/example.com/${inVersion}/namespaces/${namespace}/boats`;
+    const boat = (name: string, metadata: object = {}): Promise<TestObject> =>
+      api.create(boats('v1'), { apiVersion: 'example.com/v1', kind: 'Boat', metadata: { name, ...metadata } });
+    const first = await boat('first');
+    await change();
+    const owner = { apiVersion: 'example.com/v1', kind: 'Boat', name: 'first', uid: first.metadata.uid };
+    const crew = await configMap(namespace, 'crew', { ownerReferences: [owner] });
+    await boat('second', { ownerReferences: [reference(crew)] });
+    await boat('third');
+    await boat('fourth', { finalizers: ['example.com/mine'] });
+    await admin.kubectl(`delete boats.v2.example.com first -n ${namespace}`);
+    await gone(namespace, 'cm/crew', 'boats.v2.example.com/second');
+    expect((await api.get<TestList>(boats('v2'))).items.map(({ metadata }) => metadata.name)).toEqual(['fourth', 'third']);
+    await admin.kubectl('delete crd boats.example.com --wait=false');
+    await gone(namespace, 'boats.example.com/third');
+    expect(await api.get(definition)).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
+    await release(namespace, 'boats.example.com', 'fourth');
+    await gone(namespace, 'crd/boats.example.com');
+  });
+
+  test('cannot be deleted while they cannot be converted, as their definition tells', async () => {
+    const { definition, change } = await define('Raft', 'rafts');
+    await api.create('/apis/example.com/v1/namespaces/default/rafts', { apiVersion: 'example.com/v1', kind: 'Raft', metadata: { name: 'first' } });
+    await change();
+    const webhook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:1/nobody' } };
+    await merge(definition, { spec: { conversion: { strategy: 'Webhook', webhook } } });
+    await admin.kubectl('delete crd rafts.example.com --wait=false');
+    const refusal = 'could not list instances: conversion webhook for example.com/v1, Kind=Raft failed: Post';
+    await expect.poll(async () => (await api.send({ path: definition })).text).toContain(refusal);
+    await merge(definition, { spec: { conversion: { strategy: 'None', webhook: null } } });
+    await gone('default', 'crd/rafts.example.com');
+  });
+});
+
 test('aggregated roles have the rules of their parts', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
   expect(await admin.kubectl('get clusterrole view -o jsonpath={.rules[*].resources}')).toContain('"pods"');

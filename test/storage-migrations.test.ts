@@ -70,3 +70,20 @@ test('a migration goes on where the server was stopped, and one that can not be 
   expect(await conditionsOf(client, 'unknown')).toEqual([]);
   await server.stop();
 }, 60_000);
+
+test('custom resources are stored in the version of today', async () => {
+  const client = (await startServer({ flags: FLAGS })).client();
+  const version = (name: string, storage: boolean) => ({ name, served: true, storage, schema: { openAPIV3Schema: { type: 'object' } } });
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const spec = { group: 'example.com', scope: 'Cluster', names: { kind: 'Boat', plural: 'boats' }, versions: [version('v1', true), version('v2', false)] };
+  await client.create(definitions, { metadata: { name: 'boats.example.com' }, spec });
+  const stored = await client.create('/apis/example.com/v1/boats', { apiVersion: 'example.com/v1', kind: 'Boat', metadata: { name: 'first' } });
+  const changed = { spec: { versions: [version('v1', false), version('v2', true)] } };
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  await client.expect(200, { method: 'PATCH', path: `${definitions}/boats.example.com`, headers, body: changed });
+  await client.create(MIGRATIONS, migration('boats', 'example.com', 'boats'));
+  await expect
+    .poll(() => conditionsOf(client, 'boats'), { timeout: 30_000 })
+    .toEqual(['Running MigrationRunning', 'Succeeded StorageVersionMigrationSucceeded']);
+  expect((await client.get('/apis/example.com/v1/boats/first')).metadata['resourceVersion']).not.toBe(stored.metadata['resourceVersion']);
+}, 60_000);

@@ -58,7 +58,8 @@ export interface ResourceClient<T extends ApiObject = ApiObject> {
 
 /**
  * A live, local view of a resource. A change that was acknowledged to any client of this process is visible here before
- * that client gets its answer.
+ * that client gets its answer. Where objects of several versions of a custom resource are stored, each is shown in the version in which it is: of
+ * those only the metadata are to be relied on.
  */
 export interface Informer<T extends ApiObject = ApiObject> {
   /** Resolves once the view is complete. */

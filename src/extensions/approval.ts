@@ -13,15 +13,12 @@ const OUTCOMES: Record<Approval['state'], { status: string; reason: string }> = 
 
 /** Tells of definitions in the community's groups whether they were approved (apiextensions-apiserver/pkg/controller/apiapproval). */
 export function keepApproval(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
-  return followDefinitions(
-    definitions,
-    async (name) => {
-      const current = definitions.informer.get('', name);
-      // A group never changes, so that a condition never has to go.
-      if (current && isProtectedGroup(current.spec.group)) await keepCondition(definitions, current, TYPE, conditionFor(current), options.now());
-    },
-    options,
-  );
+  const sync = async (name: string): Promise<void> => {
+    const current = definitions.informer.get('', name);
+    // A group never changes, so that a condition never has to go.
+    if (current && isProtectedGroup(current.spec.group)) await keepCondition(definitions, current, TYPE, conditionFor(current), options.now());
+  };
+  return followDefinitions(definitions, { name: 'kubernetes_api_approval_conformant_condition_controller', sync }, options);
 }
 
 function conditionFor({ metadata }: CustomResourceDefinition): { status: string; reason: string; message: string } {

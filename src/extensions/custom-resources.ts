@@ -26,6 +26,8 @@ interface Installed {
   names: CustomResourceDefinitionNames;
   definition: ResourceDefinition;
   views: readonly VersionView[];
+  /** The objects in whatever versions they are stored: to be read without waiting for a conversion. */
+  asStored: LazyStore;
   converter: Converter;
 }
 
@@ -126,8 +128,9 @@ export class CustomResources {
     const converter = converterOf(crd, webhookRoutes, observeConversion);
     const definitions = versionDefinitions(crd, ownParts, converter);
     const definition = definitions.find(({ version }) => version === storedVersionOf(crd))!;
-    const views = versionViews(crd, definition, definitions, stores, converter);
-    this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, views, converter });
+    const { views, asStored } = versionViews(crd, definition, definitions, stores, converter);
+    const { uid, generation = 0 } = crd.metadata;
+    this.#installed.set(name, { uid: uid!, generation, names: namesOf(crd), definition, views, asStored, converter });
     const storageVersionHash = storageVersionHashOf(definition);
     for (const view of views.filter(({ served }) => isServed(served))) {
       this.#resourcesIn(view.served).set(definition.plural, {
@@ -138,10 +141,10 @@ export class CustomResources {
       });
       this.#note(view.served, definition.plural);
     }
-    client.add(views.find((view) => view.definition === definition)!.store);
+    client.add(views.find((view) => view.definition === definition)!.store, asStored);
   }
 
-  #remove(name: string, { definition, views, converter }: Installed): void {
+  #remove(name: string, { definition, views, asStored, converter }: Installed): void {
     this.#installed.delete(name);
     this.#options.client.remove(definition.group, definition.plural);
     for (const { served, store } of views) {
@@ -149,6 +152,7 @@ export class CustomResources {
       if (isGone) this.#note(served, definition.plural);
       store.close();
     }
+    asStored.close();
     converter.close();
   }
 
@@ -204,16 +208,19 @@ function versionViews(
   definitions: readonly ResourceDefinition[],
   stores: Stores,
   converter: Converter,
-): VersionView[] {
+): { views: VersionView[]; asStored: LazyStore } {
   const isUniform = (crd.status.storedVersions ?? []).length <= 1;
   const isUnchanged = (crd.metadata.generation ?? 1) === 1 && isUniform;
   // What stays is told apart here, so that the definition itself, which is large, does not.
   const cache = new SharedCache(() => stores.openApart(stored, storedForm(stored, { isUnchanged })));
-  return definitions.map((definition) => {
+  const asStored = new LazyStore(stored, () => cache.open(stored, undefined));
+  const views = definitions.map((definition) => {
     const served = definition.served[0]!;
-    const conversion = definition === stored && isUniform ? undefined : new VersionConversion(served, stored.served[0]!, converter);
+    if (definition === stored && isUniform) return { definition, served, store: asStored };
+    const conversion = new VersionConversion(served, stored.served[0]!, converter);
     return { definition, served, store: new LazyStore(definition, () => cache.open(definition, conversion)) };
   });
+  return { views, asStored };
 }
 
 /** Those that were accepted; of a definition that nobody has looked at yet, those that it asks for. */

@@ -2,16 +2,12 @@ import type { ResourceClient } from '../client/client.ts';
 import { isApiError } from '../api/errors.ts';
 import { timeOf } from '../util/time.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../apis/facts/types/apiextensions-v1.ts';
+import type { ControllerOptions } from '../controllers/controller.ts';
+import { WorkQueue } from '../controllers/work-queue.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 /** What every controller of definitions is given. */
-export interface DefinitionControllerOptions {
-  /** Ends the controller. */
-  signal: AbortSignal;
-  /** Called with failures; the next change of the definition tries again. */
-  report(error: Error): void;
-  now(): Date;
-}
+export type DefinitionControllerOptions = Pick<ControllerOptions, 'signal' | 'report' | 'now' | 'clock' | 'queueMetrics'>;
 
 type Condition = CustomResourceDefinitionCondition;
 export type DefinitionClient = ResourceClient<CustomResourceDefinition>;
@@ -36,25 +32,35 @@ export function setDefinitionCondition({ status }: CustomResourceDefinition, con
   status.conditions = old ? conditions.with(index, entry) : [...conditions, entry];
 }
 
-/**
- * Calls `sync` with the name of every definition that there is or comes to be, one after the other, and again whenever it changes or goes. Resolves when
- * those that are there have been seen.
- */
+export interface Following {
+  /** What metrics call the queue of names. */
+  name: string;
+  /** How many definitions are seen to at once. */
+  workers?: number;
+  /** Whether a change is to be seen to; absent: each. */
+  concerns?(definition: CustomResourceDefinition, old: CustomResourceDefinition): boolean;
+  /** Sees to the definition of that name, which may be gone. What it throws is reported, and tried again after ever longer waits. */
+  sync(name: string, queue: WorkQueue): Promise<void>;
+}
+
+/** Has every definition seen to that there is or comes to be, and again whenever it changes or goes. Resolves when those that are there have been. */
 export async function followDefinitions(
   definitions: DefinitionClient,
-  sync: (name: string, old: CustomResourceDefinition | undefined) => Promise<void>,
-  { signal, report }: DefinitionControllerOptions,
+  { name, workers = 1, concerns = () => true, sync }: Following,
+  options: DefinitionControllerOptions,
 ): Promise<void> {
-  await definitions.informer.synced;
-  if (signal.aborted) return;
-  let last: Promise<void> = Promise.resolve();
-  const enqueue = (name: string, old: CustomResourceDefinition | undefined): void => {
-    last = last.then(() => (signal.aborted ? undefined : sync(name, old))).catch((error: unknown) => report(error as Error));
-  };
-  const stop = definitions.informer.onChange((definition, old) => enqueue((definition ?? old)!.metadata.name!, old));
-  onAbort(signal, stop);
-  for (const { metadata } of definitions.informer.list('')) enqueue(metadata.name!, undefined);
-  await last;
+  const { informer } = definitions;
+  await informer.synced;
+  if (options.signal.aborted) return;
+  const queue: WorkQueue = new WorkQueue((key) => sync(key, queue), { ...options, name, workers });
+  onAbort(
+    options.signal,
+    informer.onChange((definition, old) => {
+      if (!definition || !old || concerns(definition, old)) queue.add((definition ?? old)!.metadata.name!);
+    }),
+  );
+  for (const { metadata } of informer.list('')) queue.add(metadata.name!);
+  await queue.idle();
 }
 
 /** Brings the condition of a type to what the definition should have; undefined: none. A definition that has changed since is seen again by whoever follows it. */

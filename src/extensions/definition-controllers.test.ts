@@ -3,6 +3,7 @@ import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions
 import { CLEANUP_FINALIZER } from '../apis/apiextensions/custom-resource-definition.ts';
 import { FakeClient } from '../client/fake-client.ts';
 import { definitionControllers } from './definition-controllers.ts';
+import { InstanceDeletionError } from './deleting-instances.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 
@@ -96,5 +97,40 @@ test('a deleted definition goes when its objects have', async () => {
   await vi.waitFor(() => expect(definitions.informer.get('', 'things.example.com')!.metadata.finalizers).toEqual(['example.com/mine']));
   expect(deleted).toEqual(['all']);
   expect(conditions('things.example.com')).toContain('Terminating=False InstanceDeletionCompleted');
+  stop();
+});
+
+test('a definition whose objects cannot be deleted says why, and is tried again', async () => {
+  let tries = 0;
+  const { definitions, conditions, stop, report } = await start(async () => {
+    if (++tries <= 2) throw new InstanceDeletionError('InstanceDeletionCheck', 'some are left');
+  });
+  await definitions.create('', definition('things', 'Thing'));
+  await vi.waitFor(() => expect(conditions('things.example.com')).toContain('Established=True InitialNamesAccepted'));
+  const told: string[] = [];
+  definitions.informer.onChange(() => void told.push(conditions('things.example.com').at(-1)!));
+  await definitions.update('', 'things.example.com', ({ metadata }) => {
+    metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    metadata.finalizers = [CLEANUP_FINALIZER, 'example.com/mine'];
+  });
+  await vi.waitFor(() => expect(conditions('things.example.com')).toContain('Terminating=False InstanceDeletionCompleted'));
+  expect(told.filter((one) => one.startsWith('Terminating'))).toEqual([
+    'Terminating=True InstanceDeletionInProgress',
+    'Terminating=True InstanceDeletionCheck',
+    'Terminating=True InstanceDeletionInProgress',
+    'Terminating=True InstanceDeletionCheck',
+    'Terminating=True InstanceDeletionInProgress',
+    'Terminating=False InstanceDeletionCompleted',
+  ]);
+  expect(report).toHaveBeenCalledTimes(2);
+  stop();
+});
+
+test('a status that cannot be written is written later', async () => {
+  const { definitions, conditions, stop } = await start();
+  const update = vi.spyOn(definitions, 'update').mockRejectedValueOnce(new Error('the store is away'));
+  await definitions.create('', definition('things', 'Thing'));
+  await vi.waitFor(() => expect(conditions('things.example.com')).toContain('Established=True InitialNamesAccepted'));
+  expect(update.mock.calls.length).toBeGreaterThan(1);
   stop();
 });

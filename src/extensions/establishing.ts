@@ -22,20 +22,17 @@ const INVALID_CA_BUNDLE: ConditionOutcome = { status: 'False', reason: 'InvalidC
 
 /** Calls a definition established once its names are accepted: from then on its resource is served (apiextensions-apiserver/pkg/controller/establish). */
 export function keepEstablished(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
-  return followDefinitions(
-    definitions,
-    async (name) => {
-      const current = definitions.informer.get('', name);
-      if (!current || !isDue(current)) return;
-      await updateStatus(definitions, name, (definition) => {
-        const outcome = establishedOutcome(definition);
-        if (!isDue(definition) || isSameCondition(findDefinitionCondition(definition, 'Established'), outcome)) return false;
-        setDefinitionCondition(definition, { type: 'Established', ...outcome }, options.now());
-        return true;
-      });
-    },
-    options,
-  );
+  const sync = async (name: string): Promise<void> => {
+    const current = definitions.informer.get('', name);
+    if (!current || !isDue(current)) return;
+    await updateStatus(definitions, name, (definition) => {
+      const outcome = establishedOutcome(definition);
+      if (!isDue(definition) || isSameCondition(findDefinitionCondition(definition, 'Established'), outcome)) return false;
+      setDefinitionCondition(definition, { type: 'Established', ...outcome }, options.now());
+      return true;
+    });
+  };
+  return followDefinitions(definitions, { name: 'crdEstablishing', sync }, options);
 }
 
 const isDue = (definition: CustomResourceDefinition): boolean => isConditionTrue(definition, 'NamesAccepted') && !isConditionTrue(definition, 'Established');

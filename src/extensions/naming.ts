@@ -1,6 +1,8 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../apis/facts/types/apiextensions-v1.ts';
 import { quote } from '../util/go-quote.ts';
 import { equalJson } from '../encoding/json-equal.ts';
+import type { WorkQueue } from '../controllers/work-queue.ts';
+import { aggregate } from './aggregate.ts';
 import { type ConditionOutcome, establishedOutcome } from './establishing.ts';
 import {
   type DefinitionClient,
@@ -25,28 +27,37 @@ const NOT_ACCEPTED: ConditionOutcome = { status: 'False', reason: 'NotAccepted',
  * NamesAccepted (apiextensions-apiserver/pkg/controller/status).
  */
 export async function keepNamesAccepted(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
-  await definitions.informer.synced;
+  const { informer } = definitions;
+  await informer.synced;
   const accepted = new AcceptedNames();
-  for (const definition of definitions.informer.list('')) accepted.set(definition.metadata.name!, definition);
+  for (const definition of informer.list('')) accepted.set(definition.metadata.name!, definition);
   return followDefinitions(
     definitions,
-    async (name, old) => {
-      const current = definitions.informer.get('', name);
-      accepted.set(name, current);
-      if (current) await syncNames(definitions, name, accepted, options);
-      const group = (current ?? old)?.spec.group;
-      const isFreed = old !== undefined && !equalJson(definitions.informer.get('', name)?.status.acceptedNames, old.status.acceptedNames);
-      // What it had may be what others wait for.
-      if (isFreed) for (const other of accepted.waitingIn(group!)) if (other !== name) await syncNames(definitions, other, accepted, options);
+    {
+      name: 'crd_naming_condition_controller',
+      async sync(name, queue) {
+        const current = note(name, queue);
+        if (!current || equalJson(current.spec.names, current.status.acceptedNames)) return;
+        await syncNames(definitions, name, accepted, options);
+        note(name, queue);
+      },
     },
     options,
   );
+
+  /** Takes in the definition as it is now. What it no longer has may be what others wait for. */
+  function note(name: string, queue: WorkQueue): CustomResourceDefinition | undefined {
+    const had = accepted.of(name);
+    const current = informer.get('', name);
+    accepted.set(name, current);
+    if (had !== undefined && !equalJson(current?.status.acceptedNames, had.names))
+      for (const other of accepted.waitingIn(had.group)) if (other !== name) queue.add(other);
+    return current;
+  }
 }
 
-async function syncNames(definitions: DefinitionClient, name: string, all: AcceptedNames, { now }: DefinitionControllerOptions): Promise<void> {
-  const current = definitions.informer.get('', name);
-  if (!current || equalJson(current.spec.names, current.status.acceptedNames)) return;
-  await updateStatus(definitions, name, (definition) => {
+const syncNames = (definitions: DefinitionClient, name: string, all: AcceptedNames, { now }: DefinitionControllerOptions): Promise<void> =>
+  updateStatus(definitions, name, (definition) => {
     const { names, accepted } = decideNames(definition, all);
     if (equalJson(definition.status.acceptedNames, names) && isSameCondition(findDefinitionCondition(definition, 'NamesAccepted'), accepted)) return false;
     definition.status.acceptedNames = names;
@@ -54,8 +65,6 @@ async function syncNames(definitions: DefinitionClient, name: string, all: Accep
     setDefinitionCondition(definition, { type: 'Established', ...establishedAfter(definition, accepted) }, now());
     return true;
   });
-  all.set(name, definitions.informer.get('', name));
-}
 
 class GroupNames {
   /** By definition. */
@@ -96,6 +105,12 @@ export class AcceptedNames {
     inGroup.had.set(name, names);
     inGroup.count(names, 1);
     if (!equalJson(definition.spec.names, names)) inGroup.waiting.add(name);
+  }
+
+  /** What the definition has, and the group in which it has it. */
+  of(name: string): { group: string; names: CustomResourceDefinitionNames } | undefined {
+    const group = this.#groupOf.get(name);
+    return group === undefined ? undefined : { group, names: this.#groups.get(group)!.had.get(name)! };
   }
 
   isTaken(group: string, what: 'resources' | 'kinds', name: string): boolean {
@@ -155,8 +170,6 @@ function decideNames({ spec, status }: CustomResourceDefinition, all: AcceptedNa
 }
 
 const inUse = (name: string): string => `${quote(name)} is already in use`;
-
-const aggregate = (messages: readonly string[]): string => (messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`);
 
 function assignList(names: CustomResourceDefinitionNames, field: 'shortNames' | 'categories', value: string[] | undefined): void {
   if (value === undefined) delete names[field];

@@ -12,20 +12,17 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
   await definitions.informer.synced;
   const validated = definitions.informer.list('').filter(({ status }) => (status.conditions ?? []).length > 0);
   const wasThere = new Set(validated.map(({ metadata }) => metadata.name!));
-  return followDefinitions(
-    definitions,
-    async (name) => {
-      const current = definitions.informer.get('', name);
-      if (!current) return void seenGenerations.delete(name);
-      const generation = current.metadata.generation ?? 0;
-      const seen = seenGenerations.get(name);
-      if (generation <= (seen ?? -1)) return;
-      seenGenerations.set(name, generation);
-      // Those of an earlier life of the server were validated then; doing it again would delay the start.
-      if (seen !== undefined || !wasThere.has(name)) await keepCondition(definitions, current, TYPE, await conditionFor(current), options.now());
-    },
-    options,
-  );
+  const sync = async (name: string): Promise<void> => {
+    const current = definitions.informer.get('', name);
+    if (!current) return void seenGenerations.delete(name);
+    const generation = current.metadata.generation ?? 0;
+    const seen = seenGenerations.get(name);
+    if (generation <= (seen ?? -1)) return;
+    // Those of an earlier life of the server were validated then; doing it again would delay the start.
+    if (seen !== undefined || !wasThere.has(name)) await keepCondition(definitions, current, TYPE, await conditionFor(current), options.now());
+    seenGenerations.set(name, generation);
+  };
+  return followDefinitions(definitions, { name: 'non_structural_schema_condition_controller', sync }, options);
 }
 
 interface Outcome {

@@ -15,6 +15,7 @@ import { documentMetrics } from './document-metrics.ts';
 import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
+import { queueMetricsOf } from '../controllers/work-queue-metrics.ts';
 import { deleteInstances } from './deleting-instances.ts';
 import type { RecentRules } from './rules/recent-rules.ts';
 import { compileRuleTree } from './rules/rule-tree.ts';
@@ -99,7 +100,12 @@ export function createExtensions(
   const synced = follow();
   server.postStartHooks.push(
     { name: 'start-apiextensions-informers', run: () => informer.synced },
-    definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }),
+    definitionControllers(client, {
+      report,
+      now,
+      queueMetrics: queueMetricsOf(metrics),
+      deleteInstances: (crd, signal) => deleteInstances(client, crd, signal),
+    }),
     { name: 'crd-informer-synced', run: () => synced },
   );
   return { server, customResources, synced };

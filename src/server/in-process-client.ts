@@ -44,8 +44,10 @@ export class InProcessClient implements Client {
     this.#now = now;
   }
 
-  add(store: ResourceStore): void {
-    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store, this.#metrics, this.#now));
+  /** `asStored`: what informers read, where reading the store itself may have to wait for a conversion. */
+  add(store: ResourceStore, asStored = store): void {
+    const client = new StoreClient(store, this.#metrics, this.#now, WRITE, new StoreInformer(asStored));
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, client);
     for (const listener of this.#listeners) listener();
   }
 
@@ -84,7 +86,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   readonly #now: () => Date;
   #identity: ResourceIdentity | undefined;
 
-  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, now: () => Date, write = WRITE, informer = new StoreInformer(store)) {
+  constructor(store: ResourceStore<T>, metrics: ClientMetrics | undefined, now: () => Date, write: WriteOptions, informer: StoreInformer<T>) {
     this.#store = store;
     this.#metrics = metrics;
     this.#now = now;
@@ -124,7 +126,13 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   }
   async list(namespace: string): Promise<T[]> {
     const { entries } = await this.#counted('LIST', '', async () => this.#store.list(namespace, { ...LIST_ALL, resourceVersion: '' }), noEntry);
-    return entries.map((entry) => objectIn<T>(entry));
+    const slice = new TimeSlice();
+    const objects: T[] = [];
+    for (const entry of entries) {
+      if (slice.isSpent) await slice.next();
+      objects.push(objectIn<T>(entry));
+    }
+    return objects;
   }
   /** Defaults come from the version it is stored in, which is the one that code here speaks. */
   async create(namespace: string, object: T): Promise<T> {
