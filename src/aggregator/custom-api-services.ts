@@ -2,6 +2,8 @@ import type { ResourceClient } from '../client/client.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { isApiError } from '../api/errors.ts';
 import { type ApiService, apiServiceName, isManaged, registerLocal } from './local-api-services.ts';
+import type { ControllerOptions } from '../controllers/controller.ts';
+import { WorkQueue } from '../controllers/work-queue.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 /** The group-versions that definitions make the chain serve. */
@@ -10,43 +12,25 @@ export interface CustomVersions {
   onVersionsChange(listener: () => void): void;
 }
 
-export interface CustomApiServicesOptions {
-  signal: AbortSignal;
-  /** Called with failures; the next change tries again. */
-  report(error: Error): void;
-  now(): Date;
-}
+export type CustomApiServicesOptions = Pick<ControllerOptions, 'signal' | 'report' | 'now' | 'queueMetrics'>;
+
+/** The one key: only what differs is looked at. */
+const ALL = 'all';
 
 /** Keeps one APIService for each group-version of custom resources, and none for those that are gone (kube-apiserver's crdregistration controller). */
-export async function keepCustomApiServices(
-  apiServices: ResourceClient<ApiService>,
-  custom: CustomVersions,
-  { signal, report, now }: CustomApiServicesOptions,
-): Promise<void> {
+export async function keepCustomApiServices(apiServices: ResourceClient<ApiService>, custom: CustomVersions, options: CustomApiServicesOptions): Promise<void> {
   await apiServices.informer.synced;
   const registered = new Set(apiServices.informer.list('').filter(isCustom).map(nameOf));
-  let isDue = false;
-  let running: Promise<void> | undefined;
-  const settle = async (): Promise<void> => {
-    while (isDue && !signal.aborted) {
-      isDue = false;
-      await settleAll(apiServices, custom.versions(), registered, now).catch(report);
-    }
-    running = undefined;
-  };
-  const wake = (): void => {
-    isDue = true;
-    running ??= settle();
-  };
+  const settle = (): Promise<void> => settleAll(apiServices, custom.versions(), registered, options.now);
+  const queue = new WorkQueue(settle, { ...options, name: 'crd_autoregistration_controller' });
   const stop = apiServices.informer.onChange((service, old) => {
     // Someone took it away: it comes again.
-    if (service !== undefined || old === undefined || !registered.delete(nameOf(old))) return;
-    wake();
+    if (service === undefined && old !== undefined && registered.delete(nameOf(old))) queue.add(ALL);
   });
-  onAbort(signal, stop);
-  custom.onVersionsChange(wake);
-  wake();
-  await running;
+  onAbort(options.signal, stop);
+  custom.onVersionsChange(() => queue.add(ALL));
+  queue.add(ALL);
+  await queue.idle();
 }
 
 const nameOf = ({ metadata }: ApiService): string => metadata.name!;
@@ -62,8 +46,8 @@ async function settleAll(apiServices: ResourceClient<ApiService>, versions: read
   }
   for (const name of registered) {
     if (wanted.has(name)) continue;
-    registered.delete(name);
     await remove(apiServices, name);
+    registered.delete(name);
   }
 }
 

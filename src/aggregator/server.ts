@@ -127,7 +127,7 @@ async function informersSynced(client: InProcessClient): Promise<void> {
 /** The group-versions that the chain serves are APIServices too. */
 function addRegistration(
   server: GenericServer,
-  { client, localVersions, customVersions, report, now }: AggregatorOptions,
+  { client, localVersions, customVersions, metrics, report, now }: AggregatorOptions,
   registrations: LocalRegistrations,
 ): void {
   let isRegistered = false;
@@ -144,7 +144,7 @@ function addRegistration(
       await registerLocalApiServices(apiServices, localVersions, now);
       isRegistered = true;
       registrations.complete();
-      await keepCustomApiServices(apiServices, customVersions, { signal, report, now });
+      await keepCustomApiServices(apiServices, customVersions, { signal, report, now, queueMetrics: queueMetricsOf(metrics) });
     },
   });
 }

@@ -7,6 +7,7 @@ import { type Controller, type ControllerOptions, FIELD_MANAGER } from './contro
 import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';
 import { type Dependent, OwnershipGraph, type ObjectIdentity } from './ownership-graph.ts';
 import { WorkQueue } from './work-queue.ts';
+import { delay } from '../util/delay.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 const ORPHAN = 'orphan';
@@ -15,6 +16,8 @@ const WORKERS = 20;
 const LOOK_AGAIN_MS = 2_000;
 /** Of kinds that cannot be watched. */
 const LOOK_AGAIN_UNWATCHED_MS = 60_000;
+/** A kind that cannot be read, since the store is away or one of its objects is broken, is tried again so much later. */
+const FOLLOW_RETRY_MS = 30_000;
 
 /** Events come and go too fast, and own nothing (garbagecollector.DefaultIgnoredResources). */
 const isCollected = ({ plural, verbs }: ResourceIdentity): boolean => plural !== 'events' && ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
@@ -90,15 +93,21 @@ class GarbageCollector {
       isFollowed = false;
       stop();
     });
-    try {
-      const { informer } = this.#client.resource(resource.group, resource.plural);
-      await informer.synced;
-      if (!isFollowed) return;
-      stop = informer.onChange((object, old) => (object ? this.#seen(resource, object) : this.#gone(old!)), concernsOwnership);
-      await informer.scan((object) => this.#seen(resource, object), concernsOwnership, this.#options.signal);
-    } catch (error) {
-      this.#options.report(error as Error);
-    }
+    const attempt = async (): Promise<void> => {
+      try {
+        const { informer } = this.#client.resource(resource.group, resource.plural);
+        await informer.synced;
+        if (!isFollowed) return;
+        stop = informer.onChange((object, old) => (object ? this.#seen(resource, object) : this.#gone(old!)), concernsOwnership);
+        await informer.scan((object) => this.#seen(resource, object), concernsOwnership, this.#options.signal);
+      } catch (error) {
+        stop();
+        if (!isFollowed) return;
+        this.#options.report(error as Error);
+        void delay(FOLLOW_RETRY_MS, this.#options.signal).then(() => (isFollowed ? attempt() : undefined));
+      }
+    };
+    await attempt();
   }
 
   #seen(resource: ResourceIdentity, { metadata }: ApiObject): void {

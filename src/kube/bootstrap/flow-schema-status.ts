@@ -6,9 +6,12 @@ import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';
 import type { BootstrapControllerOptions } from './keeping.ts';
+import { WorkQueue } from '../../controllers/work-queue.ts';
 import { onAbort } from '../../util/on-abort.ts';
 
 const FIELD_MANAGER = 'api-priority-and-fairness-config-consumer-v1';
+/** A new server has a dozen to write before it is ready. */
+const WORKERS = 20;
 
 interface FlowSchema extends ApiObject {
   spec: { priorityLevelConfiguration: { name: string } };
@@ -20,26 +23,28 @@ export async function keepFlowSchemaStatus(client: Client, options: BootstrapCon
   const schemas = client.resource<FlowSchema>(FLOW_CONTROL_GROUP, 'flowschemas', FIELD_MANAGER);
   const levels = client.resource(FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
   const hasLevel = (name: string): boolean => levels.informer.get('', name) !== undefined;
-  const sync = (schema: FlowSchema): Promise<void> => syncStatus(schemas, schema, hasLevel, options);
-  const later = (schema: FlowSchema): void => void sync(schema).catch((error: unknown) => options.report(error as Error));
+  const sync = (name: string): Promise<void> => syncStatus(schemas, name, hasLevel, options);
 
   await Promise.all([schemas.informer.synced, levels.informer.synced]);
   if (options.signal.aborted) return;
+  const queue = new WorkQueue(sync, { ...options, name: 'priority_and_fairness_config_queue', workers: WORKERS });
+  const add = ({ metadata }: FlowSchema): void => queue.add(metadata.name!);
   const stops = [
-    schemas.informer.onChange((schema) => schema !== undefined && later(schema)),
+    schemas.informer.onChange((schema) => schema !== undefined && add(schema)),
     levels.informer.onChange((level, old) => {
       if (level !== undefined && old !== undefined) return;
       const name = (level ?? old)!.metadata.name;
-      for (const schema of schemas.informer.list('')) if (schema.spec.priorityLevelConfiguration.name === name) later(schema);
+      for (const schema of schemas.informer.list('')) if (schema.spec.priorityLevelConfiguration.name === name) add(schema);
     }),
   ];
   onAbort(options.signal, () => stops.forEach((stop) => stop()));
-  await Promise.all(schemas.informer.list('').map(sync));
+  schemas.informer.list('').forEach(add);
+  await queue.idle();
 }
 
 async function syncStatus(
   schemas: ResourceClient<FlowSchema>,
-  { metadata }: FlowSchema,
+  name: string,
   hasLevel: (name: string) => boolean,
   { now }: BootstrapControllerOptions,
 ): Promise<void> {
@@ -49,7 +54,6 @@ async function syncStatus(
     const isSo = current?.status === wanted.status && current.reason === wanted.reason && current.message === wanted.message;
     return isSo ? undefined : wanted;
   };
-  const name = metadata.name!;
   const current = schemas.informer.get('', name);
   const condition = current && change(current);
   if (current === undefined || condition === undefined) return;
