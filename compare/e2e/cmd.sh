@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir -p "$sources/_output/bin" "$folder/bin"
 ln -sf "$programs"/{kubectl,kubectl-convert,kube-controller-manager} "$sources/_output/bin/"
 # Everything is built already.
-ln -s "$(command -v true)" "$folder/bin/make"
+ln -s "$(type -P true)" "$folder/bin/make"
 cat >"$sources/_output/bin/kube-apiserver" <<END
 #!/usr/bin/env bash
 for flag in "\$@"; do case \$flag in --etcd-servers=*) ;; *) flags+=("\$flag") ;; esac; done

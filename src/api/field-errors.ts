@@ -2,6 +2,7 @@ import { formatGo } from '../encoding/go-format.ts';
 import { LIMITS } from '../util/limits.ts';
 import { stringifyJson } from '../encoding/json-writer.ts';
 import { quote } from '../util/go-quote.ts';
+import { aggregateMessage } from './aggregate-message.ts';
 
 /** Why a field is refused; the values are the Status causes' reasons (apimachinery/pkg/util/validation/field). */
 export type FieldErrorType =
@@ -43,8 +44,7 @@ export function printValue(value: unknown): string {
 
 /** `a.b: Required value` for one; `[first, second]` for several; equal messages once (utilerrors.NewAggregate). */
 export function summarize(errors: readonly FieldError[]): string {
-  const messages = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))];
-  return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
+  return aggregateMessage(errors.map((e) => `${e.field}: ${e.body}`));
 }
 
 /** How many characters the errors of a list have. Each may show a value of megabytes, or an enumeration of as many. */

@@ -1,5 +1,6 @@
 import { quote } from '../util/go-quote.ts';
 import { LIMITS } from '../util/limits.ts';
+import { aggregateMessage } from './aggregate-message.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 /** A parsed label selector. Grammar and errors: apimachinery/pkg/labels. */
@@ -344,6 +345,6 @@ function validRequirement(requirement: LabelRequirement): LabelRequirement {
     const valueErrors = labelValueErrors(value);
     if (valueErrors.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(value)}: ${valueErrors.join('; ')}`);
   }
-  if (errors.length > 0) throw new SelectorSyntaxError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
+  if (errors.length > 0) throw new SelectorSyntaxError(aggregateMessage(errors));
   return requirement;
 }

@@ -1,5 +1,6 @@
 import type { AuthenticatedRequest, Authentication, Authenticator } from '../server/authenticator.ts';
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../api/user.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 type Found = Authentication | undefined;
@@ -68,7 +69,7 @@ function ask(count: number, call: (index: number) => Found | Promise<Found>, sta
     }
   }
   if (errors === undefined) return undefined;
-  throw errors.length === 1 ? errors[0]! : new Error(`[${[...new Set(errors.map((error) => error.message))].join(', ')}]`);
+  throw errors.length === 1 ? errors[0]! : new Error(aggregateMessage(errors.map(({ message }) => message)));
 }
 
 const withError = (errors: Error[] | undefined, error: unknown): Error[] => [...(errors ?? []), error instanceof Error ? error : new Error(String(error))];

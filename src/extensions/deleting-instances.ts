@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/api-object.ts';
 import { isApiError } from '../api/errors.ts';
 import { delay } from '../util/delay.ts';
 import { onAbort } from '../util/on-abort.ts';
-import { aggregate } from './aggregate.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
 
 const WORKERS = 10;
 /** Finalizers of the objects may take so long; what is left then is looked for again later. */
@@ -42,7 +42,7 @@ async function deleteAll(resource: ResourceClient): Promise<void> {
   // The first of each namespace: the others tell the same.
   const errors = new Map<string, string>();
   await Promise.all(Array.from({ length: WORKERS }, () => deleteEach(resource, left, errors)));
-  if (errors.size > 0) throw new InstanceDeletionError('InstanceDeletionFailed', `could not issue all deletes: ${aggregate(errors.values())}`);
+  if (errors.size > 0) throw new InstanceDeletionError('InstanceDeletionFailed', `could not issue all deletes: ${aggregateMessage(errors.values())}`);
 }
 
 async function deleteEach(resource: ResourceClient, left: IterableIterator<ApiObject>, errors: Map<string, string>): Promise<void> {

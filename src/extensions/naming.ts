@@ -2,7 +2,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '..
 import { quote } from '../util/go-quote.ts';
 import { equalJson } from '../encoding/json-equal.ts';
 import type { WorkQueue } from '../controllers/work-queue.ts';
-import { aggregate } from './aggregate.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
 import { type ConditionOutcome, establishedOutcome } from './establishing.ts';
 import {
   type DefinitionClient,
@@ -161,7 +161,7 @@ function decideNames({ spec, status }: CustomResourceDefinition, all: AcceptedNa
   decide('singular', 'resources', 'SingularConflict');
   const former = new Set(had.shortNames);
   const conflicts = (asked.shortNames ?? []).filter((name) => !former.has(name) && isTaken('resources', name));
-  if (conflicts.length > 0) accepted = { status: 'False', reason: 'ShortNamesConflict', message: aggregate(conflicts.map(inUse)) };
+  if (conflicts.length > 0) accepted = { status: 'False', reason: 'ShortNamesConflict', message: aggregateMessage(conflicts.map(inUse)) };
   else assignList(names, 'shortNames', asked.shortNames);
   decide('kind', 'kinds', 'KindConflict');
   decide('listKind', 'kinds', 'ListKindConflict');

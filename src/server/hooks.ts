@@ -1,3 +1,4 @@
+import { aggregateMessage } from '../api/aggregate-message.ts';
 import type { HealthCheck } from './health.ts';
 
 /** Work to do once the server listens. It may go on behind its promise; `signal` aborts when the server stops. */
@@ -81,7 +82,7 @@ export class Hooks {
         failures.push(`PreShutdownHook "${name}" failed: ${messageOf(error)}`);
       }
     }
-    if (failures.length > 0) throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(', ')}]`);
+    if (failures.length > 0) throw new Error(aggregateMessage(failures));
   }
 }
 

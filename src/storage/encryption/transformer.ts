@@ -1,3 +1,4 @@
+import { aggregateMessage } from '../../api/aggregate-message.ts';
 import { ENCRYPTED_PREFIX } from '../unreadable.ts';
 
 /** What a value is: data that is bound to the encrypted bytes, and a name for metrics. */
@@ -124,5 +125,5 @@ export class PrefixTransformers implements Transformer {
 /** Several errors as one, in the form of apimachinery's aggregates. */
 export function aggregated(errors: readonly Error[]): Error {
   if (errors.length === 1) return errors[0]!;
-  return new Error(`[${[...new Set(errors.map(({ message }) => message))].join(', ')}]`);
+  return new Error(aggregateMessage(errors.map(({ message }) => message)));
 }
