@@ -42,6 +42,24 @@ describe('workers', { timeout: 120_000 }, () => {
     expect(await server.stop()).toEqual(CLEAN_EXIT);
   });
 
+  test('end the token of a list with the compaction of its revision, and say where to go on', async () => {
+    const server = await startWorkers('--etcd-compaction-interval=1s');
+    const clients = clientsOf(server);
+    for (const name of ['a', 'b', 'c']) await clients[0]!.create(CONFIG_MAPS, { metadata: { name } });
+    const first = await clients[0]!.get<TestList>(`${CONFIG_MAPS}?limit=1`);
+    for (const client of clients) {
+      const expired = await eventually(async () => {
+        const answer = await client.send({ path: `${CONFIG_MAPS}?limit=1&continue=${first.metadata.continue}` });
+        expect(answer.status).toBe(410);
+        return answer.json<TestList>();
+      });
+      const next = await client.get<TestList>(`${CONFIG_MAPS}?limit=1&continue=${expired.metadata.continue}`);
+      expect(next.items.map(({ metadata }) => metadata.name)).toEqual(['b']);
+      expect(next.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion);
+    }
+    expect(await server.stop()).toEqual(CLEAN_EXIT);
+  });
+
   test('refuse what was forbidden through another one on the very next request', async () => {
     const server = await startWorkers();
     const admin = server.client();

@@ -1,8 +1,6 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 import type { Engine } from '../engine.ts';
-
-/** The key that upstream counts compactions with in etcd, outside of all prefixes. */
-const COMPACT_KEY = 'compact_rev_key';
+import { COMPACT_KEY } from './compact-key.ts';
 
 /**
  * Forgets, once an interval, the states that are older than one, as upstream's compactor does in etcd (apiserver/pkg/storage/etcd3/compact.go). A state is so kept for

@@ -33,4 +33,27 @@ describe.runIf(hasEtcd())('compaction', () => {
     await Promise.all([one.close(), two.close()]);
     await cluster.stop();
   });
+
+  test('one that never compacts knows what others have compacted, before and after it was opened', async () => {
+    const cluster = await startEtcd();
+    const clock = new FakeClock();
+    const one = await openEtcdEngine({ ...cluster, compactionIntervalMs: INTERVAL_MS, clock });
+    const follower = await openEtcdEngine(cluster);
+    expect(follower.oldestRevision).toBe(0);
+    const written = await one.commit({ type: 'put', key: '/k/0', value: Buffer.from('x'), expected: 0 });
+    await vi.waitFor(() => {
+      clock.pass(INTERVAL_MS);
+      expect(follower.oldestRevision).toBeGreaterThan(written);
+    });
+    const known = follower.oldestRevision;
+    const late = await openEtcdEngine(cluster);
+    await vi.waitFor(() => expect(late.oldestRevision).toBeGreaterThanOrEqual(known));
+    // What is no note of a compaction is none.
+    const note = (await one.get('compact_rev_key'))!;
+    const junk = await one.commit({ type: 'put', key: note.key, value: Buffer.from('-1e99'), expected: note.revision });
+    await one.commit({ type: 'put', key: note.key, value: Buffer.from(String(junk)), expected: junk });
+    await vi.waitFor(() => expect(late.oldestRevision).toBe(junk));
+    await Promise.all([one.close(), follower.close(), late.close()]);
+    await cluster.stop();
+  });
 });

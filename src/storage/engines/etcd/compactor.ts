@@ -1,15 +1,13 @@
 import type { Clock, Timer } from '../../../util/clock.ts';
+import { COMPACT_KEY } from '../compact-key.ts';
 import type { EtcdClient } from './client.ts';
 import { isCompacted } from './errors.ts';
 import { COMPACT, TXN, decodeTxn, encodeCompaction, encodeTxn } from './messages.ts';
 
-/** Upstream's, outside of all prefixes: every server of the cluster, kube-apiservers too, shares the work through it. */
-const COMPACT_KEY = 'compact_rev_key';
-
 /**
  * Forgets, once an interval, what is older than one. Of several servers one does it: the version of a key counts the compactions, and whoever
- * counts it up from what it last knew compacts to the revision that it noted the time before; the others only note where things stand
- * (apiserver/pkg/storage/etcd3/compact.go).
+ * counts it up from what it last knew compacts to the revision that it noted the time before; the others only note where things stand, and
+ * learn of it as those that never compact do (`CompactedRevision`; apiserver/pkg/storage/etcd3/compact.go).
  */
 export class Compactor {
   readonly #client: EtcdClient;
@@ -21,18 +19,12 @@ export class Compactor {
   /** What the key's version was when last seen, and the store's revision then. */
   #knownVersion = 0;
   #knownRevision = 0;
-  #oldestRevision = 0;
 
   constructor(client: EtcdClient, intervalMs: number, clock: Clock) {
     this.#client = client;
     this.#intervalMs = intervalMs;
     this.#clock = clock;
     this.#timer = this.#wait();
-  }
-
-  /** See Engine.oldestRevision. */
-  get oldestRevision(): number {
-    return this.#oldestRevision;
   }
 
   async stop(): Promise<void> {
@@ -60,18 +52,11 @@ export class Compactor {
     const { succeeded, revision, found } = decodeTxn(await this.#client.write(TXN, request));
     this.#knownRevision = revision;
     this.#knownVersion = succeeded ? this.#knownVersion + 1 : (found?.version ?? 0);
-    if (toRevision === 0) return;
-    // Another server compacts then. What was the newest state an interval ago has been followed by that server's own note at least.
-    if (!succeeded) return this.#forgetBefore(toRevision + 1);
+    if (!succeeded || toRevision === 0) return;
     try {
       await this.#client.write(COMPACT, encodeCompaction(toRevision));
     } catch (error) {
       if (!isCompacted(error)) throw error;
     }
-    this.#forgetBefore(toRevision);
-  }
-
-  #forgetBefore(revision: number): void {
-    this.#oldestRevision = Math.max(this.#oldestRevision, revision);
   }
 }

@@ -17,6 +17,7 @@ import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
 import { PassingMap } from '../../passing-map.ts';
 import { EtcdClient, type EtcdClientOptions } from './client.ts';
+import { CompactedRevision } from './compacted-revision.ts';
 import { Compactor } from './compactor.ts';
 import { isCompacted, isFutureRevision, storageError } from './errors.ts';
 import { EtcdHealthCheck } from './health-check.ts';
@@ -83,6 +84,7 @@ export class EtcdEngine implements Engine {
   readonly #trustsProgress: boolean;
   readonly #clock: Clock;
   readonly #leases: Leases;
+  readonly #compacted: CompactedRevision;
   readonly #compactor: Compactor | undefined;
   readonly #health: EtcdHealthCheck;
   readonly #observer: EtcdObserver;
@@ -91,7 +93,6 @@ export class EtcdEngine implements Engine {
   readonly #lastCommits = new PassingMap<Promise<number>>();
   readonly #currentRequest: Buffer;
   #isClosed = false;
-  #compactedTo = 0;
 
   constructor(client: EtcdClient, trustsProgress: boolean, options: EtcdEngineOptions) {
     const { prefix = '/registry', clock = systemClock, leaseReuseSeconds = LEASE_REUSE_SECONDS, compactionIntervalMs = 0, observer = SILENT } = options;
@@ -105,13 +106,14 @@ export class EtcdEngine implements Engine {
       grant: (ttlSeconds) => this.#grantLease(ttlSeconds),
       onRetired: observer.onLeaseRetired,
     });
+    this.#compacted = new CompactedRevision(client, clock);
     this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock) : undefined;
     this.#currentRequest = encodeRange({ key: `${prefix}/health`, keysOnly: true });
     this.#health = new EtcdHealthCheck(client, this.#currentRequest, clock);
   }
 
   get oldestRevision(): number {
-    return Math.max(this.#compactedTo, this.#compactor?.oldestRevision ?? 0);
+    return this.#compacted.revision;
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -188,7 +190,7 @@ export class EtcdEngine implements Engine {
     } catch (error) {
       if (!isCompacted(error)) throw translated(error);
     }
-    this.#compactedTo = Math.max(this.#compactedTo, to);
+    this.#compacted.raise(to);
   }
 
   async checkHealth(timeoutMs?: number): Promise<void> {
@@ -210,6 +212,7 @@ export class EtcdEngine implements Engine {
     this.#isClosed = true;
     await Promise.allSettled(this.#lastCommits.values());
     await this.#compactor?.stop();
+    this.#compacted.stop();
     for (const watch of this.#watches) watch.close();
     this.#client.close();
   }
