@@ -39,6 +39,13 @@ describe('workers', { timeout: 120_000 }, () => {
     expect([...answered.values()].every((requests) => requests > 0)).toBe(true);
     expect(answered.size).toBe(WORKERS);
     expect(total(await metricsOf(server, 'apiserver_request_total'))).toBeGreaterThanOrEqual(20 * (clients.length + 1));
+    // The primary's own are there too, and what only it knows.
+    for (const family of ['apiserver_storage_size_bytes', 'binnacle_storage_pages', 'binnacle_primary_resident_memory_bytes']) {
+      expect(total(await metricsOf(server, family))).toBeGreaterThan(0);
+    }
+    expect(total(await metricsOf(server, 'process_resident_memory_bytes'))).toBeGreaterThan(
+      total(await metricsOf(server, 'binnacle_worker_resident_memory_bytes')),
+    );
     expect(await server.stop()).toEqual(CLEAN_EXIT);
   });
 

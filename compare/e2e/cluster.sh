@@ -40,7 +40,7 @@ node "$root/dist/binnacle.js" serve --data-dir=store --secure-port=$port --bind-
   --requestheader-client-ca-file=front-proxy-ca.crt --requestheader-allowed-names=front-proxy-client --requestheader-username-headers=X-Remote-User \
   --requestheader-group-headers=X-Remote-Group --requestheader-extra-headers-prefix=X-Remote-Extra- \
   --proxy-client-cert-file=front-proxy-client.crt --proxy-client-key-file=front-proxy-client.key --enable-aggregator-routing \
-  --authorization-mode=Node,RBAC --service-cluster-ip-range=10.96.0.0/16 --allow-privileged \
+  --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --service-cluster-ip-range=10.96.0.0/16 --allow-privileged \
   --service-account-issuer=https://kubernetes.default.svc.cluster.local \
   --service-account-key-file=sa.key --service-account-signing-key-file=sa.key "$@" >apiserver.log 2>&1 &
 until [ "$(curl --silent --cacert ca.crt --header 'Authorization: Bearer admin-token' https://127.0.0.1:$port/readyz)" = ok ]; do

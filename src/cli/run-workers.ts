@@ -7,8 +7,12 @@ import type { Logger } from '../compose/logger.ts';
 import { openSecurePort } from '../compose/serving-files.ts';
 import { openServiceAccountKeys } from '../compose/signing-keys.ts';
 import { explainError } from '../compose/start.ts';
-import { openOwnStore } from '../compose/storage.ts';
+import { openOwnStore, registerStoreFile } from '../compose/storage.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import type { CompletedOptions } from '../options/completion.ts';
+import { openMetricSelection } from '../options/metric-selection.ts';
+import { registerProcessMetrics } from '../server/metrics/process-metrics.ts';
+import { registerRuntimeMetrics } from '../server/metrics/runtime-metrics.ts';
 import { startEtcdServer } from '../storage/etcd-server/server.ts';
 import { onAbort } from '../util/on-abort.ts';
 import { Primary, type PrimaryObserver, WorkerFailed } from '../workers/primary.ts';
@@ -39,9 +43,12 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   const explained = (error: unknown): never => {
     throw explainError(error, options);
   };
+  const registry = new MetricRegistry(await openMetricSelection(options));
+  registerProcessMetrics(registry);
+  const runtime = registerRuntimeMetrics(registry);
   const auditLog = options.auditLogPath === '' ? undefined : await openAuditLog(options);
   const port = await openSecurePort(options, true).catch(explained);
-  const store = await serveStore(options, logger).catch(explained);
+  const store = await serveStore(options, logger, registry).catch(explained);
   const primary = new Primary({
     count: options.workerCount,
     storeUrl: store?.url,
@@ -54,6 +61,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     },
     nodeFlags: options.heapLimitMib > 0 ? [`--max-old-space-size=${options.heapLimitMib}`] : [],
     observer: logTo(logger),
+    metrics: registry,
     writeAudit: (line) => auditLog?.write(line),
   });
   const restart = (): void =>
@@ -75,6 +83,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     throw error instanceof WorkerFailed ? new ExitCode(error.code) : error;
   } finally {
     process.off('SIGHUP', restart);
+    runtime.stop();
     await primary.stop('SIGTERM');
     await Promise.all([store?.close(), auditLog?.close()]);
     logger.info('Stopped');
@@ -88,9 +97,10 @@ interface ServedStore {
 }
 
 /** On a socket that only this user reaches. Undefined where the store is an etcd. */
-async function serveStore(options: CompletedOptions, logger: Logger): Promise<ServedStore | undefined> {
+async function serveStore(options: CompletedOptions, logger: Logger, registry: MetricRegistry): Promise<ServedStore | undefined> {
   const engine = await openOwnStore(options, { history: HISTORY });
   if (!engine) return undefined;
+  if (options.storageBackend === 'embedded') registerStoreFile(registry, engine);
   const folder = await mkdtemp(join(tmpdir(), 'binnacle-'));
   const revisionPath = join(folder, 'revision');
   const revision = await engine.currentRevision();

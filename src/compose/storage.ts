@@ -128,7 +128,7 @@ function makeDataDir(storeDir: string): void {
 }
 
 /** Upstream's name for the size of its store, and our own for what of the file is free: read when they are asked for. */
-function registerStoreFile(registry: MetricRegistry, engine: Pick<LocalEngine, 'statistics'>): void {
+export function registerStoreFile(registry: MetricRegistry, engine: Pick<LocalEngine, 'statistics'>): void {
   const size = registry.family('apiserver_storage_size_bytes');
   const free = registry.family('binnacle_storage_free_bytes');
   const pages = registry.family('binnacle_storage_pages');

@@ -1,12 +1,13 @@
 import type { Declarations } from '../metrics/declaration.ts';
 import { INVENTORY } from '../metrics/inventory.ts';
-import { workerMetrics } from '../metrics/inventory/binnacle.ts';
+import type { Declaration } from '../metrics/declaration.ts';
+import { primaryMetrics, workerMetrics } from '../metrics/inventory/binnacle.ts';
 import { formatNumber } from '../metrics/text.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import type { PrintedMetrics } from './settings.ts';
 
 /**
- * One page of metrics for all workers, in the text format of Prometheus. Counters, histograms and summaries are sums, and so are gauges of what each worker has
+ * One page of metrics for the primary and all workers, in the text format of Prometheus. Counters, histograms and summaries are sums, and so are gauges of what each process has
  * of its own (`isPerProcess` of the inventory); gauges of what all of them see alike (objects in the store, settings, certificates) are the largest. Takes
  * slices of the thread's time.
  */
@@ -67,22 +68,34 @@ function addSeries({ series, isSum }: MergedFamily, line: string): void {
 
 const parsed = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
 
-type WorkerMetric = keyof typeof workerMetrics;
-
-/** Whose series are added up. */
-const ADDED_UP: Readonly<Record<WorkerMetric, string>> = {
+/** Whose series are added up for each. */
+const OF_WORKERS: Readonly<Record<keyof typeof workerMetrics, string>> = {
   binnacle_worker_requests_total: 'apiserver_request_total',
   binnacle_worker_cpu_seconds_total: 'process_cpu_seconds_total',
   binnacle_worker_resident_memory_bytes: 'process_resident_memory_bytes',
 };
+const OF_PRIMARY: Readonly<Record<keyof typeof primaryMetrics, string>> = {
+  binnacle_primary_cpu_seconds_total: 'process_cpu_seconds_total',
+  binnacle_primary_resident_memory_bytes: 'process_resident_memory_bytes',
+};
 
 function ofEach(pages: readonly PrintedMetrics[]): string {
-  return Object.entries(workerMetrics)
-    .map(([name, { type, stability, help }]) => {
-      const series = pages.map(({ worker, text }) => `${name}{worker="${worker}"} ${formatNumber(sumOf(text, ADDED_UP[name as WorkerMetric]))}\n`);
-      return `# HELP ${name} [${stability}] ${help}\n# TYPE ${name} ${type}\n${series.join('')}`;
-    })
-    .join('');
+  const workers = pages.filter(({ worker }) => worker !== undefined);
+  const primary = pages.filter(({ worker }) => worker === undefined);
+  return addedUp(workerMetrics, OF_WORKERS, workers) + addedUp(primaryMetrics, OF_PRIMARY, primary);
+}
+
+function addedUp<N extends string>(metrics: Readonly<Record<N, Declaration>>, sources: Readonly<Record<N, string>>, pages: readonly PrintedMetrics[]): string {
+  let text = '';
+  for (const name in metrics) {
+    const { type, stability, help } = metrics[name];
+    const series = pages.map(({ worker, text: page }) => {
+      const labels = worker === undefined ? '' : `{worker="${worker}"}`;
+      return `${name}${labels} ${formatNumber(sumOf(page, sources[name]))}\n`;
+    });
+    text += `# HELP ${name} [${stability}] ${help}\n# TYPE ${name} ${type}\n${series.join('')}`;
+  }
+  return text;
 }
 
 function sumOf(page: string, family: string): number {

@@ -28,6 +28,8 @@ export interface PrimaryOptions {
   /** Of Node itself: the limit of the heap. */
   nodeFlags: readonly string[];
   observer: PrimaryObserver;
+  /** What the primary itself counts. */
+  metrics: { print(): string; reset(): void };
   /** Writes a line of the audit log. Throws or rejects where it cannot. */
   writeAudit: (line: AuditLine) => Promise<void> | void;
 }
@@ -183,7 +185,7 @@ export class Primary {
     else if (message.type === 'audit') void worker.auditLines.end(message.id, message.line);
     else if (message.type === 'audit-part') worker.auditLines.addPart(message.id, message.bytes);
     else if (message.type === 'demand') worker.demand = message.seats;
-    else if (message.type === 'reset') for (const each of this.#workers.values()) tell(each, message);
+    else if (message.type === 'reset') this.#reset();
     else if (message.type === 'gather') this.#gather(worker, message.id);
     else this.#gatherings.get(message.id)?.add({ worker: worker.index, text: message.text });
   }
@@ -197,12 +199,18 @@ export class Primary {
   #gather(asking: RunningWorker, id: number): void {
     const asked = [...this.#workers.values()];
     const ownId = ++this.#lastGathering;
-    const gathering = new Gathering(asked.length, (metrics) => {
+    const gathering = new Gathering(asked.length + 1, (metrics) => {
       this.#gatherings.delete(ownId);
       tell(asking, { type: 'gathered', id, metrics });
     });
     this.#gatherings.set(ownId, gathering);
     for (const worker of asked) tell(worker, { type: 'print', id: ownId });
+    gathering.add({ text: this.#options.metrics.print() });
+  }
+
+  #reset(): void {
+    for (const worker of this.#workers.values()) tell(worker, { type: 'reset' });
+    this.#options.metrics.reset();
   }
 
   #shareSeats(): void {
@@ -242,7 +250,7 @@ function tell({ channel }: Pick<RunningWorker, 'channel'>, message: PrimaryMessa
   if (channel.connected) channel.send(message, () => undefined);
 }
 
-/** The answers to one question to all workers, which end when all have come or time is up. */
+/** The answers to one question to all processes, which end when all have come or time is up. */
 class Gathering {
   readonly #metrics: PrintedMetrics[] = [];
   readonly #expected: number;
@@ -262,9 +270,12 @@ class Gathering {
 
   #end(): void {
     clearTimeout(this.#timer);
-    this.#onDone(this.#metrics.toSorted((a, b) => a.worker - b.worker));
+    this.#onDone(this.#metrics.toSorted((a, b) => orderOf(a) - orderOf(b)));
   }
 }
+
+/** The primary last. */
+const orderOf = ({ worker = Infinity }: PrintedMetrics): number => worker;
 
 /** A worker does not run with these flags; it has said why. */
 export class WorkerFailed extends Error {

@@ -16,9 +16,10 @@ export interface WorkerSettings {
   address: { host: string; port: number };
 }
 
-/** Of one worker, or of each. */
+/** Of one process. */
 export interface PrintedMetrics {
-  worker: number;
+  /** Undefined of the primary. */
+  worker?: number;
   text: string;
 }
 
@@ -30,10 +31,10 @@ export type WorkerMessage =
   | { type: 'taken' }
   /** It takes no more connections, and has not taken what it was handed last, unless it has said so. */
   | { type: 'leave' }
-  /** What all workers have counted is wanted; answered by `gathered`. */
+  /** What all processes have counted is wanted; answered by `gathered`. */
   | { type: 'gather'; id: number }
   | { type: 'printed'; id: number; text: string }
-  /** All workers are to count anew. */
+  /** All processes are to count anew. */
   | { type: 'reset' }
   /** A line of the audit log, which has one writer; answered by `audited`. */
   | { type: 'audit'; id: number; line: string }

@@ -49,7 +49,7 @@ export class WorkerLink {
     return this.#auditLines.write(line);
   }
 
-  /** What all workers that answer in time have counted. */
+  /** What the primary and all workers that answer in time have counted. */
   gatherMetrics(): Promise<readonly PrintedMetrics[]> {
     const id = ++this.#lastId;
     return new Promise((resolve) => {

@@ -27,3 +27,9 @@ export const workerMetrics = {
   binnacle_worker_cpu_seconds_total: counter('ALPHA', 'CPU time of each worker.', ['worker']),
   binnacle_worker_resident_memory_bytes: gauge('ALPHA', 'Resident memory of each worker.', ['worker']),
 };
+
+/** Of the process that keeps the store and the workers (`--workers`): made of what it shows. */
+export const primaryMetrics = {
+  binnacle_primary_cpu_seconds_total: counter('ALPHA', 'CPU time of the primary, which keeps the store and the workers.'),
+  binnacle_primary_resident_memory_bytes: gauge('ALPHA', 'Resident memory of the primary.'),
+};
