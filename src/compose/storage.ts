@@ -67,7 +67,7 @@ export async function openStorage(
   // It is compacted where it is kept.
   if (storeUrl !== undefined) {
     const { leaseReuseDurationSeconds: leaseReuseSeconds, etcdPrefix: prefix } = options;
-    return { engine: await open(reachEtcd({ prefix, leaseReuseSeconds, endpoints: [storeUrl] }, logger)), overrides: new Map(), close };
+    return { engine: await open(reachEtcd({ prefix, leaseReuseSeconds, endpoints: [storeUrl], hasHealthService: true }, logger)), overrides: new Map(), close };
   }
   const own = await openOwnStore(options, { image, keeping, ...(clock && { clock }) });
   if (own) {

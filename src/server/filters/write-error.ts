@@ -1,11 +1,12 @@
 import { CBOR_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, JSON_TYPE, negotiateOutput } from '../../endpoints/negotiation.ts';
 import type { ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
-import { ApiError, type Status, internalError, invalid, requestEntityTooLarge } from '../../api/errors.ts';
+import { ApiError, type Status, internalError, invalid, requestEntityTooLarge, unknownError } from '../../api/errors.ts';
 import { TooManyFieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { prettyJson } from '../../encoding/json.ts';
 import { InputTooLarge } from '../../encoding/json-parser.ts';
+import { StorageUnavailable } from '../../storage/engine.ts';
 
 /** Answers with an error's Status in the form that the client accepts. Never throws or rejects for what the client sent. */
 export type ErrorWriter = (request: ServerRequest, error: ApiError) => Promise<void> | void;
@@ -68,10 +69,14 @@ export function writeTextError(request: ServerRequest, code: number, text: strin
   request.exchange.respond(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }, `${text}\n`);
 }
 
-/** What a client is told of a failure that is not its own: nothing of what happened, but which line of the log says it. */
+/**
+ * What a client is told of a failure that is not its own: that the store is away or full, as upstream tells it in etcd's words; else nothing of what happened,
+ * but which line of the log says it.
+ */
 export function asApiError(error: unknown, auditId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof InputTooLarge) return requestEntityTooLarge(error.limit);
   if (error instanceof TooManyFieldErrors) return invalid({ group: '', kind: '' }, '', error.list);
+  if (error instanceof StorageUnavailable) return unknownError(error.message);
   return internalError(`the server failed to handle the request; its log says more: look for the audit ID ${quote(auditId)}`);
 }

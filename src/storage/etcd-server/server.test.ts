@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { type ContractOptions, engineContract } from '../engines/contract.ts';
+import { StorageUnavailable } from '../engine.ts';
 import { openEmbeddedEngine } from '../engines/embedded.ts';
 import { openEtcdEngine } from '../engines/etcd/engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
@@ -35,3 +36,18 @@ function contractThrough(name: string, open: (options: ContractOptions) => Promi
 
 contractThrough('memory engine behind etcd’s API', async (options) => openMemoryEngine(options));
 contractThrough('embedded engine behind etcd’s API', (options) => openEmbeddedEngine({ ...options, folder: mkdtempSync(join(root, 'e-')) }));
+
+test('a worker is as well as the store says that it is, which may be read and yet not written', async () => {
+  const engine = await openMemoryEngine({});
+  const server = await startEtcdServer({ engine, listenUrls: [`unix://${join(mkdtempSync(join(root, 's-')), 'store.sock')}`] });
+  const worker = await openEtcdEngine({ endpoints: server.urls, hasHealthService: true });
+  const other = await openEtcdEngine({ endpoints: server.urls });
+  await worker.checkHealth();
+  vi.spyOn(engine, 'checkHealth').mockRejectedValue(new StorageUnavailable('the disk is full'));
+  // What was asked within the last second is not asked again.
+  await vi.waitFor(() => expect(worker.checkHealth()).rejects.toThrow('etcdserver: the disk is full'), { timeout: 10_000 });
+  await other.checkHealth();
+  await Promise.all([worker.close(), other.close()]);
+  await server.close();
+  await engine.close();
+});

@@ -53,8 +53,16 @@ export interface EtcdEngineOptions extends EtcdClientOptions {
   leaseReuseSeconds?: number;
   /** --etcd-compaction-interval; 0: others compact. */
   compactionIntervalMs?: number;
+  /**
+   * Health is what the store's own health service says, which knows more than that it can be read (a full disk). Default: upstream's check, a read: etcd's service
+   * says little.
+   */
+  hasHealthService?: boolean;
   observer?: EtcdObserver;
 }
+
+/** Of gRPC's own protocol for it (https://github.com/grpc/grpc/blob/master/doc/health-checking.md). */
+const HEALTH = '/grpc.health.v1.Health/Check';
 
 const STATUS_TIMEOUT_MS = 2_000;
 const LEASE_REUSE_SECONDS = 60;
@@ -95,7 +103,14 @@ export class EtcdEngine implements Engine {
   #isClosed = false;
 
   constructor(client: EtcdClient, trustsProgress: boolean, options: EtcdEngineOptions) {
-    const { prefix = '/registry', clock = systemClock, leaseReuseSeconds = LEASE_REUSE_SECONDS, compactionIntervalMs = 0, observer = SILENT } = options;
+    const {
+      prefix = '/registry',
+      clock = systemClock,
+      leaseReuseSeconds = LEASE_REUSE_SECONDS,
+      compactionIntervalMs = 0,
+      hasHealthService = false,
+      observer = SILENT,
+    } = options;
     this.#client = client;
     this.#trustsProgress = trustsProgress;
     this.#clock = clock;
@@ -109,7 +124,8 @@ export class EtcdEngine implements Engine {
     this.#compacted = new CompactedRevision(client, clock);
     this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock) : undefined;
     this.#currentRequest = encodeRange({ key: `${prefix}/health`, keysOnly: true });
-    this.#health = new EtcdHealthCheck(client, this.#currentRequest, clock);
+    const question = hasHealthService ? { path: HEALTH, request: Buffer.alloc(0) } : { path: RANGE, request: this.#currentRequest };
+    this.#health = new EtcdHealthCheck(client, question, clock);
   }
 
   get oldestRevision(): number {

@@ -1,24 +1,29 @@
 import type { Clock } from '../../../util/clock.ts';
 import type { EtcdClient } from './client.ts';
-import { RANGE } from './messages.ts';
 
 /** Upstream's default (apiserver/pkg/storage/storagebackend/config.go). */
 const TIMEOUT_MS = 2_000;
 
+/** What is asked of etcd. */
+export interface HealthQuestion {
+  path: string;
+  request: Buffer;
+}
+
 /**
- * Reads one key, linearizably. However many ask, etcd is asked once in half the timeout: the rest get the answer before
+ * Asks one question, upstream's a linearizable read of a key. However many ask, etcd is asked once in half the timeout: the rest get the answer before
  * (apiserver/pkg/storage/storagebackend/factory/etcd3.go newETCD3Check).
  */
 export class EtcdHealthCheck {
   readonly #client: EtcdClient;
-  readonly #request: Buffer;
+  readonly #question: HealthQuestion;
   readonly #clock: Clock;
   #checkedAtMs = -Infinity;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(client: EtcdClient, request: Buffer, clock: Clock) {
+  constructor(client: EtcdClient, question: HealthQuestion, clock: Clock) {
     this.#client = client;
-    this.#request = request;
+    this.#question = question;
     this.#clock = clock;
   }
 
@@ -33,7 +38,8 @@ export class EtcdHealthCheck {
 
   async #ask(timeoutMs: number): Promise<void> {
     try {
-      await this.#client.read(RANGE, this.#request, { timeoutMs });
+      const { path, request } = this.#question;
+      await this.#client.read(path, request, { timeoutMs });
     } catch (error) {
       throw new Error(`error getting data from etcd: ${(error as Error).message}`, { cause: error });
     }
