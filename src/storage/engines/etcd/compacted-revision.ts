@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../../util/clock.ts';
-import type { StoredEvent } from '../../engine.ts';
+import { Compacted, type StoredEvent } from '../../engine.ts';
 import { COMPACT_KEY } from '../compact-key.ts';
 import type { EtcdClient } from './client.ts';
 import { RANGE, decodeRange, encodeRange } from './messages.ts';
@@ -35,6 +35,12 @@ export class CompactedRevision {
     this.#revision = Math.max(this.#revision, revision);
   }
 
+  /** Takes in what stands at COMPACT_KEY. Whatever else stands there is not a compaction's note. */
+  read(note: Buffer | undefined): void {
+    const text = note?.toString('latin1') ?? '';
+    if (/^\d{1,15}$/.test(text)) this.raise(Number(text));
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#retry?.cancel();
@@ -45,7 +51,7 @@ export class CompactedRevision {
     try {
       const { items, revision } = decodeRange(await this.#client.read(RANGE, encodeRange({ key: COMPACT_KEY })));
       if (this.#isStopped) return;
-      for (const { value } of items) this.#read(value);
+      for (const { value } of items) this.read(value);
       this.#watch = new EtcdWatch({
         client: this.#client,
         clock: this.#clock,
@@ -53,8 +59,8 @@ export class CompactedRevision {
         from: revision + 1,
         // How far it is does not matter, so that it need not be on all keys anywhere.
         trustsProgress: true,
-        sink: (events: readonly StoredEvent[]) => events.forEach(({ value }) => this.#read(value)),
-        onError: () => this.#followLater(),
+        sink: (events: readonly StoredEvent[]) => events.forEach(({ value }) => this.read(value)),
+        onError: (error) => this.#onError(error),
       });
     } catch {
       // The engine's health tells of a store that does not answer.
@@ -62,14 +68,14 @@ export class CompactedRevision {
     }
   }
 
+  #onError(error: Error): void {
+    if (!(error instanceof Compacted)) return this.#followLater();
+    this.raise(error.oldestRevision);
+    void this.#follow();
+  }
+
   #followLater(): void {
     if (this.#isStopped) return;
     this.#retry = this.#clock.after(RETRY_MS, () => void this.#follow());
-  }
-
-  /** Whatever else stands there is not a compaction's note. */
-  #read(value: Buffer | undefined): void {
-    const text = value?.toString('latin1') ?? '';
-    if (/^\d{1,15}$/.test(text)) this.raise(Number(text));
   }
 }

@@ -122,7 +122,7 @@ export class EtcdEngine implements Engine {
       onRetired: observer.onLeaseRetired,
     });
     this.#compacted = new CompactedRevision(client, clock);
-    this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock) : undefined;
+    this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock, this.#compacted) : undefined;
     this.#currentRequest = encodeRange({ key: `${prefix}/health`, keysOnly: true });
     const question = hasHealthService ? { path: HEALTH, request: Buffer.alloc(0) } : { path: RANGE, request: this.#currentRequest };
     this.#health = new EtcdHealthCheck(client, question, clock);
